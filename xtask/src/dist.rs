@@ -11,7 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use clap::CommandFactory as _;
+use program::programs::{COLLECTION, FLASHMARK, LAB, Program};
+
+/// Released programs.
+const PROGRAMS: [&Program; 3] = [&FLASHMARK, &LAB, &COLLECTION];
 
 /// Flags of the task.
 #[derive(clap::Args)]
@@ -27,20 +30,8 @@ pub struct Flags {
     deb: bool,
 }
 
-/// A program that is released, under the name of its package.
-pub struct Program {
-    /// Name of program and package.
-    pub name: &'static str,
-    /// Command line, for its pages and completions.
-    pub command: fn() -> clap::Command,
-}
-
 /// Cargo's profile of released programs.
 const PROFILE: &str = "packaged";
-
-/// Released programs.
-pub const PROGRAMS: [Program; 1] =
-    [Program { name: "flashmark", command: flashmark::cli::Cli::command }];
 
 /// Writes archive, packages and checksums to target/dist.
 ///
@@ -49,7 +40,7 @@ pub const PROGRAMS: [Program; 1] =
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let target = flags.target.clone().map_or_else(this_machine, Ok)?;
     let dist = root.join("target/dist");
-    for program in &PROGRAMS {
+    for program in PROGRAMS {
         let built = build(root, program, &target, flags.zig)?;
         let tree = tree(&dist, program);
         if tree.exists() {
@@ -63,7 +54,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     }
     archive(root, &dist, &target)?;
     if flags.deb {
-        for program in &PROGRAMS {
+        for program in PROGRAMS {
             debian_package(root, &dist, program, &target)?;
         }
     }
@@ -81,10 +72,16 @@ fn build(root: &Path, program: &Program, target: &str, zig: bool) -> Result<Path
     succeed(
         cargo(root)
             .arg(if zig { "zigbuild" } else { "build" })
-            .args(["--profile", PROFILE, "--locked", "--package", program.name, "--target", target])
+            .args(["--profile", PROFILE, "--locked", "--bin", program.name, "--target", target])
+            .arg(manifest(program))
             .env(flags, "-C target-feature=+crt-static"),
     )?;
     Ok(root.join("target").join(target).join(PROFILE).join(program.name))
+}
+
+/// Names a program's manifest to cargo.
+fn manifest(program: &Program) -> String {
+    format!("--manifest-path={}/Cargo.toml", program.sources)
 }
 
 /// Packs the trees into one archive. The same sources give the same bytes.
@@ -96,7 +93,7 @@ fn archive(root: &Path, dist: &Path, target: &str) -> Result<()> {
         .arg(format!("--transform=s,^\\.,{name},"))
         .args(["--use-compress-program=gzip -9n", "-cf"])
         .arg(dist.join(format!("{name}.tar.gz")));
-    for program in &PROGRAMS {
+    for program in PROGRAMS {
         tar.arg("-C").arg(tree(dist, program)).arg(".");
     }
     succeed(&mut tar)
@@ -105,15 +102,8 @@ fn archive(root: &Path, dist: &Path, target: &str) -> Result<()> {
 fn debian_package(root: &Path, dist: &Path, program: &Program, target: &str) -> Result<()> {
     succeed(
         cargo(root)
-            .args([
-                "deb",
-                "--quiet",
-                "--no-build",
-                "--no-strip",
-                "--locked",
-                "--package",
-                program.name,
-            ])
+            .args(["deb", "--quiet", "--no-build", "--no-strip", "--locked"])
+            .arg(manifest(program))
             .args(["--target", target, "--output"])
             .arg(dist)
             .env("SOURCE_DATE_EPOCH", seconds_of_commit(root)?),

@@ -6,20 +6,35 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use clap::{Arg, Command, CommandFactory};
-use flashmark::cli::Cli;
+use clap::{Arg, Command};
 use record::FIGURES;
 use suite::catalogue::CATALOGUE;
 use suite::{Needs, Test};
 
 use crate::generated::{Flags, settle};
 use crate::layers::headings;
+use crate::programs::all_commands;
 
 /// Writes or compares the pages.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     settle(root, "docs/command-line.md", &command_line(), "docs", flags)?;
     settle(root, "docs/tests.md", &tests(root)?, "docs", flags)?;
-    settle(root, "docs/collection.md", &collection(root)?, "docs", flags)
+    settle(root, "docs/collection.md", &collection(root)?, "docs", flags)?;
+    settle(root, "README.md", &readme(root)?, "docs", flags)
+}
+
+/// README with what `check .` prints today, of a record that is kept.
+fn readme(root: &Path) -> Result<String> {
+    let record = fs::read_to_string(root.join("fixtures/records/directory-check.json"))?;
+    let mut record = record::Record::from_json(&record)?;
+    findings::Analysis::of(&record, &[]).keep_in(&mut record);
+    let screen = report::text::check(&record, 80, false);
+    let screen: String = screen.lines().map(|line| format!("    {line}\n")).collect();
+    let page = fs::read_to_string(root.join("README.md"))?;
+    let [begin, end] = ["<!-- check: begin -->\n", "<!-- check: end -->"];
+    let (before, rest) = page.split_once(begin).context("README has no place for the screen")?;
+    let (_, after) = rest.split_once(end).context("README has no end of the screen")?;
+    Ok(format!("{before}{begin}\n{}\n{end}{after}", screen.replace("    \n", "\n")))
 }
 
 /// Page about collections, with the columns of all figures in their row.
@@ -35,7 +50,7 @@ fn collection(root: &Path) -> Result<String> {
 
 /// Page about the command line.
 fn command_line() -> String {
-    let mut program = Cli::command();
+    let mut program = all_commands();
     program.build();
     let mut page =
         "# The command line\n\nMade by `cargo xtask docs` from the flags themselves.\n".to_owned();
@@ -256,7 +271,7 @@ mod unit_tests {
     #[test]
     fn every_command_and_every_test_has_its_section() {
         let (commands, tests) = (command_line(), tests(crate::root()).unwrap());
-        for command in Cli::command().get_subcommands().filter(|command| shown(command)) {
+        for command in all_commands().get_subcommands().filter(|command| shown(command)) {
             assert!(
                 commands.contains(&format!("\n## flashmark {}\n", command.get_name())),
                 "{}",

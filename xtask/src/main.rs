@@ -5,7 +5,7 @@ mod dist;
 mod docs;
 mod generated;
 mod layers;
-mod picture;
+mod programs;
 mod release_notes;
 mod schema;
 mod tasks;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
-use crate::{dist, docs, generated, layers, picture, release_notes, schema};
+use crate::{dist, docs, generated, layers, programs, release_notes, schema};
 
 /// The workspace's own tools.
 #[derive(Parser)]
@@ -14,15 +14,13 @@ pub enum Task {
     Layers(layers::Flags),
     /// Writes the JSON Schema of the record to docs/record.schema.json.
     Schema(generated::Flags),
-    /// Writes docs/command-line.md and docs/tests.md from the program itself.
+    /// Writes docs/command-line.md, docs/tests.md and the screen of README from the programs themselves.
     Docs(generated::Flags),
     /// Writes the man pages and completions of all programs below a directory such as ~/.local.
     Pages {
         /// The directory.
         prefix: PathBuf,
     },
-    /// Draws the terminal of the README from what the program prints.
-    Picture,
     /// Prints what a release says of itself, from CHANGELOG.md.
     ReleaseNotes(release_notes::Flags),
     /// Builds the static programs of a target; writes archive, packages and checksums to target/dist.
@@ -35,10 +33,9 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Layers(flags) => layers::run(root, &flags),
         Task::Schema(flags) => schema::run(root, &flags),
         Task::Docs(flags) => docs::run(root, &flags),
-        Task::Pages { prefix } => dist::PROGRAMS
+        Task::Pages { prefix } => programs::programs()
             .iter()
-            .try_for_each(|program| dist::documents::of_the_flags(program, &prefix)),
-        Task::Picture => picture::run(root),
+            .try_for_each(|(program, _)| dist::documents::of_the_flags(program, &prefix)),
         Task::ReleaseNotes(flags) => release_notes::run(root, &flags),
         Task::Dist(flags) => dist::run(root, &flags),
     }

@@ -1,8 +1,6 @@
 //! Queue depth by threads, where io_uring is refused.
 
 mod handoff;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -100,21 +98,5 @@ impl Shared {
             let length = buffer.len().min(request.length_bytes as usize);
             timed(&self.target, &self.in_flight_table, &request, &mut buffer[..length])
         });
-    }
-}
-
-mod sync {
-    pub use std::sync::{Condvar, Mutex, MutexGuard};
-    use std::time::Duration;
-
-    /// Waits until the condition is false, at most for `patience`. True if it is false.
-    pub fn wait_while<T>(
-        condvar: &Condvar,
-        guard: MutexGuard<'_, T>,
-        patience: Duration,
-        condition: impl FnMut(&mut T) -> bool,
-    ) -> bool {
-        let waited = condvar.wait_timeout_while(guard, patience, condition);
-        waited.is_ok_and(|(_, waited)| !waited.timed_out())
     }
 }

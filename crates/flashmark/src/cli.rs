@@ -6,20 +6,13 @@ use clap::{Parser, Subcommand};
 use session::flags::{CheckFlags, RestoreFlags, ResumeFlags, RunFlags};
 use session::outputs::ProgressForm;
 
-mod exchange;
 mod results;
 mod simulated;
-mod workload;
 
-pub use exchange::{
-    CollectionCheckFlags, CollectionCommand, CollectionInitFlags, ExportFlags, ExportFormat,
-    ImportFlags, PublishFlags, SubmitFlags, ValidateFlags,
-};
 pub use results::{
     ByFlag, CompareFlags, ExplainFlags, ListFlags, ReportFlags, RunsFlags, ShowFlags, TestsFlags,
 };
-pub use simulated::{AttachFlags, DetachFlags, SimCommand};
-pub use workload::{FitFlag, MatrixFlags, ReplayFlags, WatchFlags};
+pub use simulated::SimCommand;
 
 /// Tells how storage really behaves.
 #[derive(Debug, Parser)]
@@ -65,44 +58,12 @@ pub enum Command {
     Runs(RunsFlags),
     /// Write the page of one or more runs, or show an article with runs beside it.
     Report(ReportFlags),
-    #[cfg(feature = "export")]
     /// List the five articles behind the published tests: what each measured and found.
     Articles,
     /// Compare media: which is faster at what, where curves cross, which is best for what.
     Compare(CompareFlags),
-    #[cfg(feature = "export")]
-    /// Make a site of a collection, as static files: a table to sort, filter and compare, a page
-    /// for each medium, all data.
-    Publish(PublishFlags),
-    #[cfg(feature = "export")]
-    /// Send a run to a public collection: shows what would be sent, and asks.
-    Submit(SubmitFlags),
-    #[cfg(feature = "export")]
-    #[command(subcommand)]
-    /// Make and check collections that are git repositories and need no server.
-    Collection(CollectionCommand),
-    #[cfg(feature = "export")]
-    /// Check whether a collection would accept these records, and name the faults of the others.
-    Validate(ValidateFlags),
-    #[cfg(feature = "workloads")]
-    /// Compare file systems and schedulers with real work, and recommend which to use.
-    Matrix(Box<MatrixFlags>),
-    #[cfg(feature = "workloads")]
-    /// Replay recorded I/O (blktrace, fio iologs) as recorded, faster, or as fast as
-    /// possible.
-    Replay(Box<ReplayFlags>),
-    #[cfg(feature = "export")]
-    /// Export runs, or a whole collection: CSV, JSON, Parquet, or figures for Prometheus.
-    Export(ExportFlags),
-    #[cfg(feature = "export")]
-    /// Import the output of other tools as runs: fio, iozone, dd, f3, flashbench, hdparm, ioping
-    /// and more.
-    Import(ImportFlags),
     /// List the tests, what each does, and its settings.
     Tests(TestsFlags),
-    #[cfg(feature = "workloads")]
-    /// Show the present I/O of devices, as `iostat -x` does. Needs no root.
-    Watch(WatchFlags),
     /// Explain a finding, or a word such as p99: its meaning, and the evidence for it.
     Explain(ExplainFlags),
     /// Simulated media, to try commands on.
@@ -123,10 +84,6 @@ impl Command {
             Command::Check(flags) => flags.progress,
             Command::Run(flags) => flags.outputs.progress,
             Command::Resume(flags) => flags.outputs.progress,
-            #[cfg(feature = "workloads")]
-            Command::Matrix(flags) => flags.outputs.progress,
-            #[cfg(feature = "workloads")]
-            Command::Replay(flags) => flags.outputs.progress,
             _ => ProgressForm::Auto,
         }
     }

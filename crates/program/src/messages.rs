@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::exit::Exit;
+
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Makes every line of standard error a JSON object from now on: an event (docs/progress.md).
@@ -48,6 +50,11 @@ pub fn event(name: &str, members: Value) {
             serde_json::to_string(&Event { event: name, members }).unwrap_or_default()
         ));
     }
+}
+
+/// Writes the last event of all.
+pub fn ended(exit: Exit) {
+    event("ended", json!({ "exit": exit as u8 }));
 }
 
 /// Writes in one piece, so that lines of several threads do not mix.

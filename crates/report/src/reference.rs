@@ -6,7 +6,7 @@ use std::io::Read as _;
 use flate2::read::DeflateDecoder;
 use record::{Flag, Published};
 
-use crate::articles::Article;
+use crate::articles::{Article, ArticleFigures};
 
 /// The records as build.rs packed them.
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/reference.deflate"));
@@ -20,6 +20,11 @@ pub fn runs() -> Vec<Published> {
     DeflateDecoder::new(PACKED).read_to_string(&mut text).expect("build.rs packed a text");
     let read = |line: &str| Published::decode(line).expect("the built-in records are read");
     text.lines().map(read).collect()
+}
+
+/// An article with its published figures.
+pub fn figures_of(article: &'static Article) -> ArticleFigures {
+    ArticleFigures { article, runs: self::article(article) }
 }
 
 /// The records of an article, in the order of its figures. Those of article 004 have no address.

@@ -9,8 +9,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use program::exit::{Exit, OrExit, Result, usage};
+use program::printing::print_document;
 use record::text::printable;
-use store::RunDir;
+use store::{RunDir, Store};
 
 /// Hidden command of that process.
 pub const COMMAND: &str = "keep-copy";
@@ -139,6 +141,18 @@ pub fn to_invoker(dir: &RunDir, quiet: bool) {
             printable(&invoker.name)
         ),
     }
+}
+
+/// Keeps the files of a run that it reads from standard input, with the rights of the user who called
+/// sudo, and prints where: the hidden command `keep-copy`.
+pub fn keep(name: &str) -> Result {
+    let files = receive(&mut io::stdin().lock()).or_usage()?;
+    if files.is_empty() {
+        return usage("no files of a run came in; this command is for flashmark itself");
+    }
+    let dir = Store::open(Store::default_root()).adopt(name, &files).or_internal()?;
+    print_document(&format!("{}\n", dir.path().display()))?;
+    Ok(Exit::Done)
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use program::exit::{OrExit, Result};
+use program::exit::{OrExit, Result, usage};
 use record::Record;
 use record::text::printable;
 use store::{Loaded, RunDir, Store};
 
+use crate::flags::ResumeFlags;
 use crate::not_restored;
 use crate::request::RunRequest;
 use crate::run_session::{complete, concluded_for};
@@ -52,4 +53,47 @@ pub fn concluded(dir: &RunDir, mut record: Record) -> Record {
         }
     }
     record
+}
+
+/// The record of a run that measured its medium.
+///
+/// # Errors
+/// It cannot be read, or has no result of its medium.
+pub fn measured(dir: &RunDir) -> Result<Record> {
+    let record = completed(dir, dir.load().or_usage()?);
+    if record.cells.is_empty() {
+        return usage("nothing was measured yet");
+    }
+    match record::not_medium_reason(&record.flags, &record.cells) {
+        Some(why) => usage(format_args!("it {why}")),
+        None => Ok(record),
+    }
+}
+
+/// Run to resume, and the place that the user named for its medium.
+pub struct ResumeChoice {
+    /// The run.
+    pub dir: RunDir,
+    /// Place of its medium, if the user named one.
+    pub target: Option<String>,
+    /// True if the user named no run.
+    pub by_itself: bool,
+}
+
+/// Finds the run to resume. A word that names no run but a device is the place of the medium of the latest
+/// unfinished run.
+pub fn to_resume(flags: &ResumeFlags) -> Result<ResumeChoice> {
+    let store = Store::open(Store::default_root());
+    let latest = |target| match store.last_unfinished().or_usage()? {
+        Some(dir) => Ok(ResumeChoice { dir, target, by_itself: true }),
+        None => usage("no run is unfinished; `flashmark runs` lists them all"),
+    };
+    let Some(first) = &flags.run else { return latest(None) };
+    match store.find(first) {
+        Ok(dir) => Ok(ResumeChoice { dir, target: flags.target.clone(), by_itself: false }),
+        Err(_) if flags.target.is_none() && first.starts_with("/dev/") => {
+            latest(Some(first.clone()))
+        }
+        Err(error) => Err(error).or_usage(),
+    }
 }

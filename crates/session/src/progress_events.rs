@@ -7,7 +7,6 @@ use store::RunDir;
 use suite::{CellProgress, RunEvent};
 
 use crate::words;
-use program::exit::Exit;
 use program::messages::event;
 
 /// Writes what is going to be done, before anything is.
@@ -32,11 +31,6 @@ pub fn concluded(record: &Record, dir: &RunDir) {
         "record",
         json!({ "run": dir.name(), "record": dir.record_path(), "ended": ended, "summary": summary }),
     );
-}
-
-/// Writes the last event of all.
-pub fn ended(exit: Exit) {
-    event("ended", json!({ "exit": exit as u8 }));
 }
 
 /// Writes an event of a run of so many cells.

@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::progress_display::IoWait;
-use crate::progress_events;
 use program::exit::Exit;
+use program::messages;
 
 /// Longest time after Ctrl-C for a run to end by itself while an I/O is in flight.
 const PATIENCE: Duration = Duration::from_millis(850);
@@ -48,7 +48,7 @@ impl Watchdog {
                     let patience = if waiting() > 0 { PATIENCE } else { PATIENCE_WITHOUT_IO };
                     if asked.get_or_insert_with(Instant::now).elapsed() > patience {
                         last_words();
-                        progress_events::ended(Exit::Interrupted);
+                        messages::ended(Exit::Interrupted);
                         std::process::exit(Exit::Interrupted as i32);
                     }
                 }

@@ -12,8 +12,6 @@
 
 mod atomic;
 mod backup;
-#[cfg(feature = "export")]
-pub mod export;
 mod find;
 mod imported;
 mod journal;
@@ -26,8 +24,6 @@ mod replay;
 mod root;
 mod run_dir;
 mod summary;
-#[cfg(feature = "workbook")]
-pub mod workbook;
 
 pub use atomic::{WriteError, atomic_write, atomic_write_with};
 pub use backup::{

@@ -307,37 +307,6 @@ fn the_same_seed_gives_the_same_cells() {
     assert_eq!(run_on("class10", "quick", &[]).1.cells, run_on("class10", "quick", &[]).1.cells);
 }
 
-/// Asserts that the result of the only cell of a test agrees with the published one.
-fn check_figure(end: &RunEnd, test: &str, figure: &str, published: f64, tolerance: f64) {
-    let cell = end.cells.iter().find(|cell| cell.test == test).unwrap();
-    let found =
-        if figure == "bps" { cell.metrics.bps.unwrap() } else { cell.metrics.other[figure] };
-    assert!(
-        (found.value / published - 1.0).abs() < tolerance,
-        "{test}: {figure} {found:?}, published {published}"
-    );
-    assert!(
-        found.ci95.is_some_and(|[low, high]| low <= found.value && found.value <= high),
-        "{test}: {found:?}"
-    );
-}
-
-#[test]
-fn published_tests_find_the_published_figures_of_the_media_that_were_modelled() {
-    // Morton's table (docs/field/ext2.md#mortons-benchmark), Transcend C10 4G: 16.65 MB/s of zeros,
-    // 8.99 MB/s of random data, 368 ms a sector.
-    let (_, end) = run_on("class10", "seeds", &["zero-fill", "random-fill", "sector-write"]);
-    check_figure(&end, "zero-fill", "bps", 16.65e6, 0.05);
-    check_figure(&end, "random-fill", "bps", 8.99e6, 0.05);
-    check_figure(&end, "random-fill", "zero_to_random_ratio", 16.65 / 8.99, 0.05);
-    check_figure(&end, "sector-write", "mean_ms", 368.0, 0.10);
-    // Test vector I7: a 5400 rpm disk needs 17.7 ms for a random read of the whole span, 57 a
-    // second.
-    let (_, end) = run_on("disk-5400", "seeds", &["seek"]);
-    check_figure(&end, "seek", "access_time_ns", 17.7e6, 0.05);
-    check_figure(&end, "seek", "seeks_per_s", 57.0, 0.05);
-}
-
 /// Tests of geometry, caches and cheats, which no article of the seeds published: `full` has them.
 const INVESTIGATING: [&str; 16] = [
     "commit",

@@ -43,7 +43,7 @@ impl Medium<'_> {
     /// Attaches a medium: a built-in profile by its name, another by its file.
     pub fn attach<'a>(program: &'a Program, profile: &str) -> Result<Medium<'a>> {
         let mut attach = Command::new(&program.0);
-        attach.args(["sim", "attach", profile, "--background", &format!("--seed={SEED}")]);
+        attach.args(["attach", profile, "--background", &format!("--seed={SEED}")]);
         let node = output(attach.stdin(Stdio::null()))?.trim().to_owned();
         Ok(Medium { program, node })
     }
@@ -57,8 +57,8 @@ impl Medium<'_> {
 impl Drop for Medium<'_> {
     fn drop(&mut self) {
         let mut detach = Command::new(&self.program.0);
-        if output(detach.args(["sim", "detach", &self.node]).stdin(Stdio::null())).is_err() {
-            eprintln!("{} could not be detached; try `flashmark sim detach --all`", self.node);
+        if output(detach.args(["detach", &self.node]).stdin(Stdio::null())).is_err() {
+            eprintln!("{} could not be detached; try `flashmark detach --all`", self.node);
         }
     }
 }

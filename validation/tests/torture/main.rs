@@ -8,7 +8,7 @@
 mod card;
 #[path = "../../../crates/flashmark/tests/it/crash.rs"]
 mod crash;
-#[path = "../../../crates/flashmark/tests/it/failing.rs"]
+#[path = "../../../tests/failing.rs"]
 mod failing;
 mod forgetful;
 #[path = "../../../crates/flashmark/tests/it/in_use/mod.rs"]
@@ -22,7 +22,7 @@ mod skipped;
 #[path = "../../../crates/flashmark/tests/it/span.rs"]
 mod span;
 mod stops;
-#[path = "../../../crates/flashmark/tests/it/support.rs"]
+#[path = "../../../tests/support.rs"]
 mod support;
 #[path = "../../../crates/flashmark/tests/it/tally.rs"]
 mod tally;

@@ -7,7 +7,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use clap_complete::Shell;
 
-use super::{Program, output};
+use program::programs::{FLASHMARK, Program};
+
+use super::output;
+use crate::programs::{all_commands, programs};
 
 /// Directory in which each shell searches for completions, below the prefix.
 const COMPLETIONS: [(Shell, &str); 3] = [
@@ -28,7 +31,21 @@ pub fn write(root: &Path, program: &Program, tree: &Path) -> Result<()> {
     for name in KEPT {
         fs::copy(root.join(name), documents.join(name)).context(name)?;
     }
+    if *program == FLASHMARK {
+        copy_all(&root.join("deploy"), &documents.join("deploy"))?;
+    }
     fs::write(tree.with_extension("changelog"), debian_changelog(root, program)?)?;
+    Ok(())
+}
+
+/// Copies a directory with all that is in it.
+fn copy_all(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?.path();
+        let to = to.join(entry.file_name().context("an entry has a name")?);
+        if entry.is_dir() { copy_all(&entry, &to)? } else { fs::copy(&entry, &to).map(drop)? }
+    }
     Ok(())
 }
 
@@ -36,11 +53,16 @@ pub fn write(root: &Path, program: &Program, tree: &Path) -> Result<()> {
 pub fn of_the_flags(program: &Program, prefix: &Path) -> Result<()> {
     let manual = prefix.join("share/man/man1");
     fs::create_dir_all(&manual)?;
-    clap_mangen::generate_to((program.command)(), &manual)?;
+    let command =
+        programs().into_iter().find(|(one, _)| *one == program).map(|(_, command)| command);
+    let command = command.context("a released program has a command line")?;
+    clap_mangen::generate_to(command.clone(), &manual)?;
+    // `flashmark` takes the commands of the others, too.
+    let mut completed = if *program == FLASHMARK { all_commands() } else { command };
     for (shell, directory) in COMPLETIONS {
         let directory = prefix.join(directory);
         fs::create_dir_all(&directory)?;
-        clap_complete::generate_to(shell, &mut (program.command)(), program.name, &directory)?;
+        clap_complete::generate_to(shell, &mut completed, program.name, &directory)?;
     }
     Ok(())
 }
@@ -49,7 +71,7 @@ pub fn of_the_flags(program: &Program, prefix: &Path) -> Result<()> {
 fn debian_changelog(root: &Path, program: &Program) -> Result<String> {
     let mut git = Command::new("git");
     let day = output(git.args(["log", "-1", "--format=%cD"]).current_dir(root))?;
-    let manifest = fs::read_to_string(root.join("crates/flashmark/Cargo.toml"))?;
+    let manifest = fs::read_to_string(root.join(FLASHMARK.sources).join("Cargo.toml"))?;
     let maintainer = manifest.parse::<toml::Table>()?["package"]["metadata"]["deb"]["maintainer"]
         .as_str()
         .context("a package has a maintainer")?

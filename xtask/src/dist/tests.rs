@@ -6,7 +6,7 @@ use super::*;
 
 /// Sources and destinations of the files of a package, as its manifest has them.
 fn assets(program: &Program) -> Vec<(String, String)> {
-    let manifest = crate::root().join("crates").join(program.name).join("Cargo.toml");
+    let manifest = crate::root().join(program.sources).join("Cargo.toml");
     let manifest: Table = fs::read_to_string(manifest).unwrap().parse().unwrap();
     let assets = manifest["package"]["metadata"]["deb"]["assets"].as_array().unwrap();
     let text = |asset: &toml::Value, at: usize| asset[at].as_str().unwrap().to_owned();
@@ -16,7 +16,7 @@ fn assets(program: &Program) -> Vec<(String, String)> {
 #[test]
 fn every_file_that_a_package_takes_is_there() {
     let dist = tempfile::tempdir().unwrap();
-    for program in &PROGRAMS {
+    for program in PROGRAMS {
         let tree = tree(dist.path(), program);
         documents::write(crate::root(), program, &tree).unwrap();
         for name in third_party::names(program) {
@@ -26,10 +26,11 @@ fn every_file_that_a_package_takes_is_there() {
         fs::write(tree.join("bin").join(program.name), "").unwrap();
         for (source, _) in assets(program) {
             let is_there = match source.strip_prefix("../../target/dist/tree/") {
-                None => crate::root().join("crates").join(program.name).join(&source).exists(),
+                None => crate::root().join(program.sources).join(&source).exists(),
                 Some(path) => match dist.path().join("tree").join(path) {
                     all if all.ends_with("*") => {
-                        fs::read_dir(all.parent().unwrap()).unwrap().count() > 0
+                        let directory = all.ancestors().find(|it| it.is_dir()).unwrap();
+                        fs::read_dir(directory).unwrap().count() > 0
                     }
                     one => one.exists(),
                 },

@@ -1,10 +1,8 @@
 //! Commands that documents show.
 
-use clap::Parser;
-use flashmark::cli::Cli;
-
 use super::Fault;
 use super::project::Project;
+use crate::programs::all_commands;
 
 /// It has usage lines, which are no commands.
 const MADE_FROM_THE_PROGRAM: &str = "docs/command-line.md";
@@ -41,13 +39,15 @@ pub fn commands_in_documents_are_commands(project: &Project) -> Vec<Fault> {
     let why = "a command that a document shows is typed as it stands there";
     let documents =
         project.all().filter(|(path, _)| path.ends_with(".md") && *path != MADE_FROM_THE_PROGRAM);
+    let mut all = all_commands();
     let mut faults = Vec::new();
     for (path, text) in documents {
         for (number, words) in code_lines(text)
             .flat_map(|(number, line)| commands(line).map(move |words| (number, words)))
         {
             let typed = words.iter().map(|word| word.trim_matches(['\'', '"']));
-            let Err(error) = Cli::try_parse_from(std::iter::once("flashmark").chain(typed)) else {
+            let typed = std::iter::once("flashmark").chain(typed);
+            let Err(error) = all.try_get_matches_from_mut(typed) else {
                 continue;
             };
             if error.use_stderr() {

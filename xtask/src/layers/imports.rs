@@ -62,9 +62,15 @@ pub const LAYERS: &[Layer] = &[
         &["program", "record", "stats", "device", "blockio", "sim", "suite", "findings", "host", "store", "report", "pages"],
         &[], "whoever measures goes through the same guards"),
     layer("flashmark",
-        &["program", "session", "record", "stats", "device", "blockio", "sim", "suite", "findings", "host", "workloads", "store", "import", "collection", "report", "pages"],
+        &["program", "session", "record", "device", "blockio", "sim", "suite", "findings", "host", "store", "report", "pages"],
+        &["stats", "collection", "results"], "a program imports what it composes, and nobody imports a program"),
+    layer("lab",
+        &["program", "session", "record", "stats", "device", "blockio", "sim", "suite", "findings", "host", "store", "workloads", "report", "pages"],
         &[], "a program imports what it composes, and nobody imports a program"),
-    layer("xtask", &["flashmark", "session", "record", "suite", "findings", "collection"], &[],
+    layer("results",
+        &["program", "session", "record", "findings", "store", "import", "collection", "report", "pages"],
+        &["stats"], "a program imports what it composes, and nobody imports a program"),
+    layer("xtask", &["flashmark", "lab", "results", "program", "session", "record", "suite", "findings", "report", "collection"], &[],
         "the tools look at what the programs do, not at their parts"),
 ];
 
@@ -73,14 +79,18 @@ pub const LAYERS: &[Layer] = &[
 const OWNED: &[(&str, &[&str], &str)] = &[
     ("libc", &["blockio"], "raw system calls need unsafe code, which lives in blockio"),
     ("io-uring", &["blockio"], "raw system calls need unsafe code, which lives in blockio"),
-    ("clap", &["flashmark", "program", "session", "xtask"], "only programs know a command line"),
+    (
+        "clap",
+        &["flashmark", "lab", "program", "results", "session", "xtask"],
+        "only programs know a command line",
+    ),
     ("indicatif", &["flashmark", "session"], "only programs know a terminal"),
     (
         "jiff",
-        &["collection", "flashmark", "program", "import", "store"],
+        &["collection", "flashmark", "import", "lab", "program", "results", "store"],
         "the wall clock is read by programs",
     ),
-    ("jsonschema", &["flashmark", "xtask"], "it is for tests, and large"),
+    ("jsonschema", &["flashmark", "results", "xtask"], "it is for tests, and large"),
 ];
 
 /// All that the crate of pure numbers has from outside, for its tests.

@@ -1,10 +1,8 @@
-//! Queue between threads and their caller: work, results, the end. It uses the locks of
-//! [`sync`](super::sync), which a test replaces by others that try every order of threads.
+//! Queue between threads and their caller: work, results, the end.
 
 use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
-
-use super::sync::{Condvar, Mutex, MutexGuard, wait_while};
 
 /// Work for threads, and its results.
 pub(super) struct Handoff<Work, Done> {
@@ -59,7 +57,9 @@ impl<Work, Done> Handoff<Work, Done> {
         let mut state = self.lock();
         state.closing = true;
         self.work.notify_all();
-        wait_while(&self.finished, state, patience, |state| state.ended < threads)
+        let is_open = |state: &mut State<Work, Done>| state.ended < threads;
+        let waited = self.finished.wait_timeout_while(state, patience, is_open);
+        waited.is_ok_and(|(_, waited)| !waited.timed_out())
     }
 
     /// The next work; `None` at the end.

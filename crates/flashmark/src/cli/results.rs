@@ -73,6 +73,10 @@ pub struct RunsFlags {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Write the latest figures of each medium to this file as gauges for Prometheus; - for standard
+    /// output (docs/metrics.md).
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["columns", "json"])]
+    pub openmetrics: Option<PathBuf>,
 }
 
 const RUNS_HELP: &str = "\
@@ -93,7 +97,6 @@ pub struct ReportFlags {
     /// Print every figure of an article as published, with up to five runs beside it and the
     /// command that measures each column again. NUMBER is 000 to 004 (`flashmark articles` lists
     /// them).
-    #[cfg(feature = "export")]
     #[arg(long, value_name = "NUMBER")]
     pub article: Option<String>,
     /// File of the page; with several runs, a directory with one page each. Without it, each page
@@ -102,7 +105,6 @@ pub struct ReportFlags {
     pub html: Option<PathBuf>,
 }
 
-#[cfg(feature = "export")]
 const REPORT_HELP: &str = "\
 Examples:
   flashmark report latest --html run.html
@@ -114,9 +116,6 @@ Examples:
 
 Articles are numbered 000 to 004. The pages of a site are numbered from 1:
 article-5 is the same as 004. A bare 4 is refused, as it could be either.";
-
-#[cfg(not(feature = "export"))]
-const REPORT_HELP: &str = "";
 
 /// Flags of `compare`.
 #[derive(Debug, Args)]

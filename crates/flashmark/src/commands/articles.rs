@@ -5,9 +5,10 @@ use std::path::Path;
 
 use record::text::printable;
 use record::{MediumKind, Record};
-use report::articles::{self, ARTICLES, Article, ArticleFigures, MAX_PICKED};
+use report::articles::{self, ARTICLES, MAX_PICKED};
 use report::column_figures::{RunFigures, column_figures};
-use report::{reference, words};
+use report::reference::figures_of;
+use report::words;
 
 use program::exit::{Exit, Result, usage};
 use program::printing::print_document;
@@ -42,11 +43,6 @@ pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
         }
     }
     Ok(Exit::Done)
-}
-
-/// An article with its figures.
-pub fn figures_of(article: &'static Article) -> ArticleFigures {
-    ArticleFigures { article, runs: reference::article(article) }
 }
 
 /// Message about a name that is no article's.

@@ -11,7 +11,6 @@ use session::outputs::{PAGE_FILE, write_page};
 
 /// Writes the page of each run and prints where it is; exit code 0.
 pub fn run(flags: &ReportFlags) -> Result {
-    #[cfg(feature = "export")]
     if let Some(article) = &flags.article {
         return super::articles::show(article, &flags.runs, flags.html.as_deref());
     }

@@ -3,14 +3,16 @@
 use std::io::IsTerminal;
 
 use record::{Ended, TargetKind};
-use store::{Lock, LockError, Replayed, Resumed, RunDir, Store};
+use store::{Lock, LockError, Replayed, Resumed, RunDir};
 
 use program::exit::{Exit, OrExit, Result, usage};
 use program::printing::print;
+use program::programs::LAB;
 use program::signals;
 use session::begin::software;
 use session::consent;
 use session::flags::ResumeFlags;
+use session::kept::{ResumeChoice, to_resume};
 use session::open_target::OpenTarget;
 use session::outputs::keepable;
 use session::reopened::{EarlierSession, plan_of};
@@ -20,7 +22,7 @@ use session::run_session::{RunSession, conclude_late};
 
 /// Goes on with a run or a matrix that was interrupted; a replay has to be started again.
 pub fn run(flags: &ResumeFlags) -> Result {
-    let ResumeChoice { dir, target, by_itself } = choose(flags)?;
+    let ResumeChoice { dir, target, by_itself } = to_resume(flags)?;
     let lock = match session::run_lock::take(&dir) {
         Err(error @ LockError::RecordOnly(_)) => return usage(error),
         lock => lock.or_refuse()?,
@@ -34,16 +36,10 @@ pub fn run(flags: &ResumeFlags) -> Result {
                 dir.name()
             ));
         }
-        #[cfg(feature = "workloads")]
         findings::matrix::SUITE if replayed.command.get("matrix").is_some() => {
-            return crate::commands::matrix::resume(&dir, lock, replayed, target.as_deref(), flags);
-        }
-        #[cfg(not(feature = "workloads"))]
-        findings::matrix::SUITE if replayed.command.get("matrix").is_some() => {
-            return usage(format_args!(
-                "{} is a matrix, and this build is without `matrix`; `cargo build --features workloads` brings it",
-                dir.name()
-            ));
+            drop(lock);
+            let words: Vec<_> = std::env::args_os().skip(1).collect();
+            return usage(LAB.become_it(&words));
         }
         _ => {}
     }
@@ -52,32 +48,6 @@ pub fn run(flags: &ResumeFlags) -> Result {
         return end_late(&dir, lock, &replayed, &request, flags);
     }
     go_on(&dir, lock, &replayed, request, flags, (target, by_itself))
-}
-
-/// Run to resume, and the place that the user named for its medium.
-struct ResumeChoice {
-    dir: RunDir,
-    target: Option<String>,
-    /// True if the user named no run.
-    by_itself: bool,
-}
-
-/// Finds the run. A word that names no run but a device is the place of the medium of the latest
-/// unfinished run.
-fn choose(flags: &ResumeFlags) -> Result<ResumeChoice> {
-    let store = Store::open(Store::default_root());
-    let latest = |target| match store.last_unfinished().or_usage()? {
-        Some(dir) => Ok(ResumeChoice { dir, target, by_itself: true }),
-        None => usage("no run is unfinished; `flashmark runs` lists them all"),
-    };
-    let Some(first) = &flags.run else { return latest(None) };
-    match store.find(first) {
-        Ok(dir) => Ok(ResumeChoice { dir, target: flags.target.clone(), by_itself: false }),
-        Err(_) if flags.target.is_none() && first.starts_with("/dev/") => {
-            latest(Some(first.clone()))
-        }
-        Err(error) => Err(error).or_usage(),
-    }
 }
 
 /// True if every planned cell has its result or was left out.

@@ -1,6 +1,9 @@
 //! `flashmark runs`: the runs kept on this machine, oldest first.
 
 mod columns;
+mod openmetrics;
+
+use std::path::Path;
 
 use record::text::printable;
 use report::display;
@@ -20,6 +23,9 @@ pub fn run(flags: &RunsFlags) -> Result {
     let runs = store.runs().or_usage()?;
     if let Some(choice) = choice.filter(|_| !runs.is_empty()) {
         return columns::print(&runs, &choice, flags.json);
+    }
+    if let Some(path) = &flags.openmetrics {
+        return write_metrics(path, &openmetrics::text(&runs));
     }
     if flags.json {
         let list: Vec<serde_json::Value> = runs.iter().map(json).collect();
@@ -54,6 +60,16 @@ pub fn run(flags: &RunsFlags) -> Result {
         if let Some(damage) = &run.damage {
             print(&format!("    {}\n", printable(damage)))?;
         }
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes the figures whole or not at all: another program reads the file at any time.
+fn write_metrics(path: &Path, text: &str) -> Result {
+    if path.as_os_str() == "-" {
+        print_document(text)?;
+    } else {
+        store::atomic_write(path, text.as_bytes()).or_internal()?;
     }
     Ok(Exit::Done)
 }

@@ -98,14 +98,8 @@ fn the_capacity_test_restores_data_by_default() {
         assert_eq!(refused.code, Some(2), "{refused}");
         assert!(refused.err.contains("--erase"), "{refused}");
     }
-    let refused = Flashmark::new().run(&[
-        "run",
-        device.word(),
-        "--only",
-        "capacity,verify",
-        "--set",
-        "capacity.restore=no",
-    ]);
+    let refused = Flashmark::new()
+        .run(&format!("run {} --only capacity,verify --set capacity.restore=no", device.word()));
     assert_eq!(refused.code, Some(2), "{refused}");
     assert!(std::fs::read(&image).unwrap() == before);
 }
@@ -148,15 +142,11 @@ fn a_loop_device_is_good_and_its_first_mebibyte_untouched_by_the_probe() {
     let before = front();
     let device = LoopDevice::new(&image);
     let flashmark = Flashmark::new();
-    let ran = flashmark.run(&[
-        "run",
+    let ran = flashmark.run(&format!(
+        "run {} --erase {} --only capacity --quiet",
         device.word(),
-        "--erase",
-        device.word(),
-        "--only",
-        "capacity",
-        "--quiet",
-    ]);
+        device.word()
+    ));
     assert_eq!(ran.code, Some(0), "{ran}");
     let record = flashmark.record();
     assert_eq!(record.run.ended, Ended::Complete);
@@ -167,15 +157,11 @@ fn a_loop_device_is_good_and_its_first_mebibyte_untouched_by_the_probe() {
     assert!(front() == before, "the partition table is spared");
 
     let flashmark = Flashmark::new();
-    let ran = flashmark.run(&[
-        "run",
+    let ran = flashmark.run(&format!(
+        "run {} --erase {} --only verify --quiet",
         device.word(),
-        "--erase",
-        device.word(),
-        "--only",
-        "verify",
-        "--quiet",
-    ]);
+        device.word()
+    ));
     assert_eq!(ran.code, Some(0), "{ran}");
     let record = flashmark.record();
     let count = |name| sum(&record, "verify", name);

@@ -16,17 +16,7 @@ fn without_erase_a_medium_is_only_read() {
     let before = sum(&image);
     let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
     let flashmark = Flashmark::new();
-    flashmark.done(&[
-        "run",
-        device.word(),
-        "--suite",
-        "quick",
-        "--only",
-        "prime,sequential-write,sequential-read",
-        "--quiet",
-        "--time-limit",
-        "2s",
-    ]);
+    flashmark.done(&format!("run {} --suite quick --only prime,sequential-write,sequential-read --quiet --time-limit 2s", device.word()));
     let record = flashmark.record();
     let left_out: Vec<_> =
         record.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect();
@@ -54,15 +44,10 @@ fn a_file_with_content_is_only_read() {
     let file = scratch.image("photos.tar", 4 * MIB);
     let before = sum(&file);
     let flashmark = Flashmark::new();
-    flashmark.done(&[
-        "run",
-        file.to_str().unwrap(),
-        "--only",
-        "prime,sequential-read",
-        "--quiet",
-        "--time-limit",
-        "1s",
-    ]);
+    flashmark.done(&format!(
+        "run {} --only prime,sequential-read --quiet --time-limit 1s",
+        file.to_str().unwrap()
+    ));
     assert_eq!(sum(&file), before);
     let record = flashmark.record();
     insta::assert_snapshot!(record.skipped[0].reason.replace(scratch.word(), "SCRATCH"), @"what is in 'SCRATCH/photos.tar' is kept; --erase SCRATCH/photos.tar allows it to be overwritten");
@@ -74,15 +59,10 @@ fn a_sparse_file_has_a_caveat() {
     let path = scratch.at("sparse");
     fs::File::create(&path).unwrap().set_len(8 * MIB).unwrap();
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&[
-        "run",
-        path.to_str().unwrap(),
-        "--only",
-        "sequential-read",
-        "--details",
-        "--time-limit",
-        "1s",
-    ]);
+    let ran = flashmark.done(&format!(
+        "run {} --only sequential-read --details --time-limit 1s",
+        path.to_str().unwrap()
+    ));
     let record = flashmark.record();
     assert!(record.flags.contains(&Flag::Sparse { hole_bytes: 8 * MIB }), "{:?}", record.flags);
     let caveat = ran
@@ -148,17 +128,11 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
 fn what_reaches_a_device_is_counted_and_has_no_caveat() {
     let Some((_scratch, _image, device)) = loop_device(64 * MIB) else { return };
     let flashmark = Flashmark::new();
-    flashmark.done(&[
-        "run",
+    flashmark.done(&format!(
+        "run {} --erase {} --suite quick --time-limit 20s --quiet",
         device.word(),
-        "--erase",
-        device.word(),
-        "--suite",
-        "quick",
-        "--time-limit",
-        "20s",
-        "--quiet",
-    ]);
+        device.word()
+    ));
     let record = flashmark.record();
     let counted = record
         .cells
@@ -184,15 +158,8 @@ fn compression_has_a_caveat() {
         return;
     };
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&[
-        "run",
-        mount.word(),
-        "--only",
-        "sequential-read",
-        "--quiet",
-        "--time-limit",
-        "2s",
-    ]);
+    let ran = flashmark
+        .done(&format!("run {} --only sequential-read --quiet --time-limit 2s", mount.word()));
     let record = flashmark.record();
     assert!(record.flags.contains(&Flag::CompressedFilesystem), "{ran}");
     assert_eq!(record.target.device.as_deref(), Some(device.name()));
@@ -247,15 +214,10 @@ fn a_directory_of_ones_own_needs_no_rights() {
 /// Caveats of a short run in a directory, which must succeed and leave nothing.
 fn caveats_in(directory: &std::path::Path) -> Vec<Flag> {
     let flashmark = Flashmark::new();
-    flashmark.done(&[
-        "run",
-        directory.to_str().unwrap(),
-        "--only",
-        "sequential-read",
-        "--quiet",
-        "--time-limit",
-        "2s",
-    ]);
+    flashmark.done(&format!(
+        "run {} --only sequential-read --quiet --time-limit 2s",
+        directory.to_str().unwrap()
+    ));
     assert_eq!(fs::read_dir(directory).unwrap().count(), 0, "the test file is gone");
     // How busy the machine is with other tests is no matter of the place.
     flashmark
@@ -299,16 +261,7 @@ fn xfs_has_no_caveat() {
 /// A short run of random writes in a directory; no verdict may be positive.
 fn praised_for_nothing(directory: &str, working: &std::path::Path) -> Record {
     let flashmark = Flashmark::new();
-    let mut command = flashmark.command(&[
-        "run",
-        directory,
-        "--only",
-        "prime,sequential-write,random-write",
-        "--for",
-        "root-disk,camera",
-        "--time-limit",
-        "3s",
-    ]);
+    let mut command = flashmark.command(&format!("run {directory} --only prime,sequential-write,random-write --for root-disk,camera --time-limit 3s"));
     let ran = command.current_dir(working).output().unwrap();
     let screen = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(screen.contains("Cannot be told here: root disk, camera."), "{screen}");

@@ -178,18 +178,11 @@ fn in_a_script_a_medium_that_holds_something_needs_yes() {
     flashmark: /dev/loopX is not empty: it holds ext4 'MYPHOTOS', 32 MiB, never mounted; if all that may be overwritten, say --erase /dev/loopX --yes; nothing was written
     ");
     assert!(flashmark.runs().is_empty());
-    let matrix = flashmark.run(&[
-        "matrix",
+    let matrix = flashmark.run(&format!(
+        "matrix {} --erase {} --fs ext4 --work logger --repeats 1",
         device.word(),
-        "--erase",
-        device.word(),
-        "--fs",
-        "ext4",
-        "--work",
-        "logger",
-        "--repeats",
-        "1",
-    ]);
+        device.word()
+    ));
     assert!(matrix.code == Some(3) && matrix.err.contains("it holds ext4 'MYPHOTOS'"), "{matrix}");
     let trace = scratch.file(
         "trace.iolog",
@@ -198,13 +191,12 @@ fn in_a_script_a_medium_that_holds_something_needs_yes() {
             "/dev/x"
         ),
     );
-    let replay = flashmark.run(&[
-        "replay",
+    let replay = flashmark.run(&format!(
+        "replay {} {} --erase {}",
         trace.to_str().unwrap(),
         device.word(),
-        "--erase",
-        device.word(),
-    ]);
+        device.word()
+    ));
     assert!(replay.code == Some(3) && replay.err.contains("it holds ext4 'MYPHOTOS'"), "{replay}");
     assert!(flashmark.runs().is_empty());
     assert_eq!(sum(&image), before);
@@ -421,15 +413,8 @@ fn memory_under_an_overlay_is_not_a_medium() {
     );
     let mount = Mount::new(&["-t", "overlay", "-o", &options, "overlay"], &merged);
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&[
-        "run",
-        mount.word(),
-        "--only",
-        "sequential-read",
-        "--quiet",
-        "--time-limit",
-        "2s",
-    ]);
+    let ran = flashmark
+        .done(&format!("run {} --only sequential-read --quiet --time-limit 2s", mount.word()));
     let record = flashmark.record();
     assert!(record.flags.contains(&record::Flag::MemoryFilesystem), "{ran}");
     let medium = &record.medium;

@@ -234,15 +234,7 @@ fn no_finished_cell_is_lost_in_a_directory_and_nothing_is_left_there() {
 #[test]
 fn a_run_killed_before_its_last_words_is_concluded() {
     let flashmark = Flashmark::new();
-    flashmark.done(&[
-        "run",
-        "sim:class10",
-        "--suite",
-        "quick",
-        "--only",
-        "prime,sequential-read",
-        "--quiet",
-    ]);
+    flashmark.done("run sim:class10 --suite quick --only prime,sequential-read --quiet");
     let run = flashmark.run_dir();
     let (journal, record) = (run.join("journal.jsonl"), run.join("record.json"));
     let complete = fs::read_to_string(&journal).unwrap();

@@ -28,15 +28,10 @@ fn evidence_can_be_opened_in_text_and_on_the_page() {
     let scratch = Scratch::new();
     let page = scratch.at("page.html");
     let flashmark = Flashmark::new();
-    flashmark.done(&[
-        "run",
-        "sim:class10-bypass",
-        "--suite",
-        "standard",
-        "--quiet",
-        "--html",
-        page.to_str().unwrap(),
-    ]);
+    flashmark.done(&format!(
+        "run sim:class10-bypass --suite standard --quiet --html {}",
+        page.to_str().unwrap()
+    ));
     let screen = flashmark.done(&["show", "--findings"]).out;
     assert!(screen.contains("what it means: flashmark explain small-write-bypass"), "{screen}");
     assert!(screen.contains("random-write/2, 4 KiB: "), "{screen}");

@@ -3,9 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
 mod articles;
-mod attach;
 mod bad_input;
-mod browser;
 mod capacity;
 mod card;
 mod cases;
@@ -19,36 +17,28 @@ mod damaged;
 mod deaf;
 mod devices;
 mod exit_codes;
+#[path = "../../../../tests/failing.rs"]
 mod failing;
 mod figures;
-mod file_traces;
 mod findings;
 mod fleets;
-mod import;
 mod in_use;
 mod journeys;
 mod keeping;
-mod liars;
-mod matrix;
 mod metrics;
 mod models;
 mod next_steps;
 mod priority;
 mod progress;
-mod publish;
 mod refusals;
-mod replay;
-mod repository;
 mod restored;
 mod several;
 mod sim_runs;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
 mod span;
-mod submit;
+#[path = "../../../../tests/support.rs"]
 mod support;
 mod swapped;
 mod tally;
 mod terminals;
-mod validate;
-mod watch;

@@ -29,17 +29,10 @@ fn a_link_to_a_medium_is_resolved() {
     let link = scratch.at("usb-Stick_0123-0:0");
     symlink(device.path(), &link).unwrap();
     let flashmark = Flashmark::new();
-    flashmark.done(&[
-        "run",
-        link.to_str().unwrap(),
-        "--suite",
-        "quick",
-        "--only",
-        "sequential-read",
-        "--quiet",
-        "--time-limit",
-        "1s",
-    ]);
+    flashmark.done(&format!(
+        "run {} --suite quick --only sequential-read --quiet --time-limit 1s",
+        link.to_str().unwrap()
+    ));
     let record = flashmark.record();
     assert_eq!(record.target.device.as_deref(), Some(device.name()));
     assert_eq!(record.target.path, link.to_str().unwrap());
@@ -74,15 +67,8 @@ fn a_locked_medium_is_read_but_not_erased() {
     flashmark: loopX is write-protected; move the lock slider of the card or adapter, or leave out --erase for the tests that only read
     ");
     let flashmark = Flashmark::new();
-    flashmark.done(&[
-        "run",
-        device.word(),
-        "--only",
-        "sequential-read",
-        "--quiet",
-        "--time-limit",
-        "1s",
-    ]);
+    flashmark
+        .done(&format!("run {} --only sequential-read --quiet --time-limit 1s", device.word()));
 }
 
 #[test]

@@ -62,7 +62,6 @@ fn what_others_measured_has_one_screen() {
     }
 }
 
-#[cfg(feature = "workloads")]
 #[test]
 fn a_replay_has_one_screen() {
     let flashmark = Flashmark::new();

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use clap::{CommandFactory, ValueEnum};
-use flashmark::cli::Cli;
+use clap::ValueEnum;
+use flashmark_results::cli::ExportFormat;
 
 use starts::{ELSEWHERE, STARTS};
 use steps::{STEPS, Walk};
@@ -69,8 +69,7 @@ fn imports() {
 /// A command, suite or export format without a journey would not be tested at all.
 #[test]
 fn every_command_suite_and_format_is_walked() {
-    let commands = Cli::command();
-    let known: BTreeSet<&str> = commands.get_subcommands().map(clap::Command::get_name).collect();
+    let known: BTreeSet<&str> = program::programs::names().collect();
     let walked: BTreeSet<&str> = STARTS
         .iter()
         .map(|start| start.words[0])
@@ -84,7 +83,7 @@ fn every_command_suite_and_format_is_walked() {
         let is_walked = |start: &starts::Start| start.words.contains(&name.as_str());
         assert!(STARTS.iter().any(is_walked), "suite {name}");
     }
-    for format in flashmark::cli::ExportFormat::value_variants() {
+    for format in ExportFormat::value_variants() {
         let value = format.to_possible_value().unwrap();
         let step = format!("export {}", value.get_name());
         assert!(STEPS.iter().any(|it| it.name == step), "{step}");

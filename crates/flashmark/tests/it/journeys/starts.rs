@@ -88,9 +88,10 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("resume", "crash"),
     ("restore", "restored"),
     ("tests", "exit_codes"),
-    ("collection", "repository"),
+    ("init", "repository"),
+    ("sim", "cases"),
     ("watch", "watch"),
     ("explain", "findings"),
-    ("sim", "attach"),
-    ("keep-copy", "journeys::names"),
+    ("attach", "attach"),
+    ("detach", "attach"),
 ];

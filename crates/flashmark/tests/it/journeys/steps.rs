@@ -28,6 +28,7 @@ pub struct Step {
 /// Each step, for every journey.
 pub const STEPS: &[Step] = &[
     Step { name: "runs", take: runs },
+    Step { name: "runs --openmetrics", take: openmetrics },
     Step { name: "show", take: show },
     Step { name: "show of a check", take: answers },
     Step { name: "show --details", take: details },
@@ -40,7 +41,6 @@ pub const STEPS: &[Step] = &[
     Step { name: "export parquet", take: export_parquet },
     Step { name: "export dataset", take: export_dataset },
     Step { name: "export json", take: export_json },
-    Step { name: "export openmetrics", take: export_openmetrics },
     Step { name: "publish", take: publish },
     Step { name: "validate", take: validate },
     Step { name: "submit", take: submit },
@@ -236,9 +236,9 @@ fn export_csv(walk: &Walk<'_>) -> Result<(), String> {
     ensure(rows >= cells, || format!("{rows} rows of {cells} cells"))
 }
 
-/// Checks that one run is exported in full.
-fn export_openmetrics(walk: &Walk<'_>) -> Result<(), String> {
-    let text = walk.done(&["export", "latest", "--format", "openmetrics"])?;
+/// Checks that the figures of one run are written.
+fn openmetrics(walk: &Walk<'_>) -> Result<(), String> {
+    let text = walk.done(&["runs", "--openmetrics", "-"])?;
     let infos = text.lines().filter(|line| line.starts_with("flashmark_run_info{")).count();
     ensure(infos == 1 && text.ends_with("# EOF\n"), || text)
 }
@@ -296,7 +296,7 @@ fn validate(walk: &Walk<'_>) -> Result<(), String> {
 /// export, unless curves were thinned to fit a repository.
 fn submit(walk: &Walk<'_>) -> Result<(), String> {
     let dir = walk.at("cards");
-    walk.done(&["collection", "init", word(&dir)])?;
+    walk.done(&["init", word(&dir)])?;
     walk.done(&["submit", "latest", "--to", word(&dir), "--sender", "ada", "--yes"])?;
     let entries = fs::read_dir(dir.join("records/ada")).map_err(|error| error.to_string())?;
     let [written] = &entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()[..] else {

@@ -1,0 +1,364 @@
+//! `matrix`: refusals; trials on a loop device, to the end and killed in the middle; and nothing is
+//! left behind.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use record::{Ended, Record, Stop};
+use rustix::io::Errno;
+
+use crate::failing::{Answer, FailingMedium};
+use crate::support::{
+    Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, read_record, skipped,
+};
+
+/// Flags of a short work.
+const LOGGER: &[&str] = &["--work", "logger", "--set", "logger.lines=40"];
+
+/// Scheduler in use.
+fn scheduler(device: &LoopDevice) -> String {
+    let text = fs::read_to_string(format!("/sys/block/{}/queue/scheduler", device.name())).unwrap();
+    text.split_whitespace()
+        .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn offers(device: &LoopDevice, name: &str) -> bool {
+    fs::read_to_string(format!("/sys/block/{}/queue/scheduler", device.name()))
+        .unwrap()
+        .contains(name)
+}
+
+/// Mounts and loop devices that have to do with this home or this folder.
+fn left(home: &Path, folder: &Path) -> Vec<String> {
+    let mut left = Vec::new();
+    for entry in fs::read_dir("/sys/block").unwrap() {
+        let backing =
+            fs::read_to_string(entry.unwrap().path().join("loop/backing_file")).unwrap_or_default();
+        if [home, folder].iter().any(|place| backing.starts_with(place.to_str().unwrap()))
+            && backing.contains("flashmark-lab-")
+        {
+            left.push(backing);
+        }
+    }
+    for folder in [home.join(".staged"), folder.to_owned()] {
+        let names = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        left.extend(names.filter(|name| name.starts_with("flashmark-")));
+    }
+    left
+}
+
+/// True if a file system on that device is mounted anywhere.
+fn is_mounted(device: &LoopDevice) -> bool {
+    fs::read_to_string("/proc/self/mounts")
+        .unwrap()
+        .lines()
+        .any(|line| line.starts_with(&format!("{} ", device.word())))
+}
+
+fn headlines(record: &Record) -> Vec<&record::Cell> {
+    record.cells.iter().filter(|cell| cell.label("part").is_empty()).collect()
+}
+
+/// A loop device over a file large enough for xfs.
+fn device(scratch: &Scratch) -> LoopDevice {
+    let file = scratch.file("image", "");
+    fs::File::options().write(true).open(&file).unwrap().set_len(320 * MIB).unwrap();
+    LoopDevice::new(&file)
+}
+
+#[test]
+fn the_plan_needs_no_rights_and_writes_nothing() {
+    let flashmark = Flashmark::new();
+    let scratch = Scratch::new();
+    let plan = flashmark.done(&format!(
+        "matrix {} --fs ext4,xfs --scheduler none,bfq --seed 1 --plan",
+        scratch.word()
+    ));
+    assert!(
+        plan.out.contains("4 combinations, each 3 times")
+            && plan.out.ends_with("Nothing was written.\n"),
+        "{plan}"
+    );
+    assert_eq!((scratch.names().len(), flashmark.runs().len()), (0, 0));
+}
+
+#[test]
+fn without_root_the_refusal_names_what_needs_root() {
+    if !has_root() {
+        return;
+    }
+    let (ran, runs) = as_nobody(&["matrix", "/var/tmp", "--fs", "ext4"]);
+    assert!(ran.code == Some(3) && ran.err.contains("which only root may"), "{ran}");
+    assert_eq!(runs, 0);
+}
+
+#[test]
+fn a_device_is_only_overwritten_by_its_name_and_never_while_it_is_used() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let device = device(&scratch);
+    let unnamed = flashmark.run(&["matrix", device.word(), "--fs", "ext4"]);
+    assert!(
+        unnamed.code == Some(3) && unnamed.err.contains(&format!("say --erase {}", device.word())),
+        "{unnamed}"
+    );
+    let wrong = flashmark.run(&["matrix", device.word(), "--fs", "ext4", "--erase", "another"]);
+    assert!(wrong.code == Some(3) && wrong.err.contains("does not name"), "{wrong}");
+    crate::support::tool("mkfs.ext4", &["-q", device.word()]);
+    let mount = crate::support::Mount::new(&[device.word()], &scratch.directory("mounted"));
+    let used = flashmark.run(&["matrix", device.word(), "--fs", "ext4", "--erase", device.word()]);
+    assert!(used.code == Some(3) && used.err.contains("is mounted at"), "{used}");
+    drop(mount);
+    assert!(flashmark.runs().is_empty() && left(flashmark.home(), scratch.path()).is_empty());
+}
+
+#[test]
+fn a_directory_is_tried_on_a_file_that_is_gone_afterwards() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let axes =
+        "--fs ext2,ext4,jfs --scheduler none,nonesuch --align no,yes --repeats 2 --most-repeats 2"
+            .split(' ')
+            .collect::<Vec<_>>();
+    let words = [
+        &["matrix", scratch.word(), "--size", "64MiB", "--seed", "5", "--details"],
+        &axes[..],
+        LOGGER,
+    ]
+    .concat();
+    let ran = flashmark.done(&words);
+    let record = flashmark.record();
+    assert_eq!(record.run.ended, Ended::Complete);
+    // two file systems (jfs needs its tools and its driver), with and without fitting, twice
+    let jfs = usize::from(!record.skipped.iter().any(|skip| skip.test == "jfs"));
+    assert_eq!(headlines(&record).len(), 8 + 2 * jfs, "{ran}");
+    assert!(record.cells.iter().all(|cell| cell.stop != Stop::Error), "{ran}");
+    let no_scheduler =
+        record.skipped.iter().find(|skip| skip.test == "scheduler nonesuch").unwrap();
+    assert!(
+        no_scheduler.reason.contains("this kernel has no scheduler 'nonesuch'"),
+        "{}",
+        no_scheduler.reason
+    );
+    let fitted = record
+        .cells
+        .iter()
+        .find(|cell| cell.label("align") == "yes" && cell.label("filesystem") == "ext4")
+        .unwrap();
+    assert!(fitted.on.as_ref().unwrap().contains("stripe-width=1024"), "{:?}", fitted.on);
+    assert_eq!(fitted.label("mkfs"), "mkfs.ext4 -b 4096 -E stride=1,stripe-width=1024 DEVICE");
+    assert!(
+        headlines(&record)[0].metrics.other.contains_key("extents_per_file_after"),
+        "{:?}",
+        headlines(&record)[0].metrics
+    );
+    assert!(record.findings.iter().any(|finding| finding.id == "matrix"));
+    assert!(
+        ran.out.contains("logger: ") && ran.out.contains("ATTR{queue/scheduler}=\"none\""),
+        "{ran}"
+    );
+    let run = flashmark.run_dir();
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("<table class=\"heat\">") && page.contains("100 %"));
+    let csv = fs::read_to_string(run.join("matrix.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + headlines(&record).len());
+    assert!(fs::read(run.join("matrix.xlsx")).unwrap().starts_with(b"PK"));
+    assert_eq!((scratch.names().len(), left(flashmark.home(), scratch.path())), (0, Vec::new()));
+}
+
+#[test]
+fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let device = device(&scratch);
+    if !offers(&device, "mq-deadline") {
+        skipped("this kernel has no mq-deadline");
+        return;
+    }
+    let before = scheduler(&device);
+    let axes =
+        "--fs ext2,ext4 --scheduler none,mq-deadline --repeats 2 --most-repeats 2 --seed 9 --quiet"
+            .split(' ')
+            .collect::<Vec<_>>();
+    let work = ["--work", "logger", "--set", "logger.lines=400"];
+    let words = [&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat();
+    let mut child = flashmark.start(&words);
+    let finished = || {
+        let runs = flashmark.runs();
+        let journal = fs::read_to_string(runs.first()?.join("journal.jsonl")).ok()?;
+        (journal.lines().filter(|line| line.contains("\"cell\"")).count() >= 3
+            && is_mounted(&device))
+        .then_some(())
+    };
+    eventually("a mounted file system after three cells", finished);
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let listed = flashmark.done(&["runs"]).out;
+    assert!(!listed.contains(".staged"), "what is to be undone is no run: {listed}");
+    let resumed = flashmark.done(&["resume", "--quiet"]);
+    let record = read_record(&flashmark.run_dir().join("record.json"));
+    assert_eq!((record.run.ended, record.run.resumed), (Ended::Complete, 1), "{resumed}");
+    assert_eq!(headlines(&record).len(), 8, "{resumed}");
+    let ids: BTreeSet<&str> = record.cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(ids.len(), record.cells.len(), "nothing is there twice");
+    assert_eq!(scheduler(&device), before);
+    assert!(!is_mounted(&device));
+    assert_eq!(left(flashmark.home(), scratch.path()), Vec::<String>::new());
+}
+
+/// A loop device on a medium that can be made to fail; the device is dropped first.
+fn failing_device(scratch: &Scratch) -> Option<(FailingMedium, LoopDevice)> {
+    let folder = scratch.directory("mnt");
+    let medium = FailingMedium::mounted(&folder, "fuse.flashmark-it", 24 << 20)?;
+    let device = LoopDevice::new(&medium.file());
+    Some((medium, device))
+}
+
+/// The message "go on with: flashmark resume" was printed about a medium that gave I/O errors.
+#[test]
+fn a_medium_with_errors_is_copied_before_the_matrix_goes_on() {
+    let scratch = Scratch::new();
+    let Some((medium, device)) = failing_device(&scratch) else { return };
+    let flashmark = Flashmark::new();
+    let axes = ["--fs", "ext2", "--scheduler", "none", "--repeats", "9", "--seed", "9", "--quiet"];
+    let work = ["--work", "logger", "--set", "logger.lines=200"];
+    let child = flashmark
+        .start(&[&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat());
+    eventually("a try under way", || {
+        let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+        (journal.contains("\"cell\"") && is_mounted(&device)).then_some(())
+    });
+    medium.answers(Answer::Error(Errno::IO));
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(ran.code == Some(4) && ran.err.contains("Copy what is on it first"), "{ran}");
+    assert!(!ran.err.contains("flashmark resume"), "{ran}");
+}
+
+#[test]
+fn a_medium_that_fails_ends_it_and_what_was_good_stays() {
+    let scratch = Scratch::new();
+    let Some((medium, device)) = failing_device(&scratch) else { return };
+    let flashmark = Flashmark::new();
+    let axes =
+        "--fs ext2,ext4-nojournal --scheduler none --repeats 3 --most-repeats 3 --seed 9 --quiet"
+            .split(' ')
+            .collect::<Vec<_>>();
+    let work = ["--work", "logger", "--set", "logger.lines=200"];
+    let child = flashmark
+        .start(&[&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat());
+    eventually("two good tries and a third under way", || {
+        let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+        (journal
+            .lines()
+            .filter(|line| line.contains("\"cell\"") && !line.contains("\"part\""))
+            .count()
+            >= 2
+            && is_mounted(&device))
+        .then_some(())
+    });
+    medium.answers(Answer::Error(Errno::NODEV));
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(ran.code == Some(4) && ran.err.contains("go on with: flashmark resume"), "{ran}");
+    let record = flashmark.record();
+    assert_eq!(record.run.ended, Ended::Error);
+    let good = headlines(&record).iter().filter(|cell| cell.stop != Stop::Error).count();
+    assert!(good >= 2, "{ran}");
+    let matrix = findings::matrix::of(&record).unwrap();
+    assert_eq!(
+        matrix.works[0].places.iter().map(|place| place.figures.len()).sum::<usize>(),
+        good,
+        "{ran}"
+    );
+    assert!(!ran.out.contains("nothing gave a result"), "{ran}");
+    medium.answers(Answer::Well);
+    eventually("the release of the medium", || (!is_mounted(&device)).then_some(()));
+    let resumed = flashmark.done(&["resume", "--quiet"]);
+    let record = flashmark.record();
+    assert_eq!((record.run.ended, headlines(&record).len()), (Ended::Complete, 6), "{resumed}");
+    assert!(
+        record.cells.iter().all(|cell| cell.stop != Stop::Error),
+        "what the medium failed was tried again"
+    );
+}
+
+#[test]
+fn interrupted_it_restores_everything_before_it_ends() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let device = device(&scratch);
+    let before = scheduler(&device);
+    let words = [
+        "matrix",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--fs",
+        "ext4",
+        "--quiet",
+        "--work",
+        "logger",
+    ];
+    let child = flashmark.start(&words);
+    eventually("a mounted file system", || {
+        (!flashmark.runs().is_empty() && is_mounted(&device)).then_some(())
+    });
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!((scheduler(&device), is_mounted(&device)), (before, false));
+    assert_eq!(left(flashmark.home(), scratch.path()), Vec::<String>::new());
+}
+
+/// Six phases were measured and one was shown.
+#[test]
+fn every_phase_of_threads_is_on_the_screen_the_page_and_in_the_workbook() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = device(&scratch);
+    let flashmark = Flashmark::new();
+    let axes = ["--fs", "ext2", "--scheduler", "none", "--repeats", "3", "--most-repeats", "3"];
+    let work =
+        ["--work", "threads", "--set", "threads.forms=published", "--set", "threads.pause=0s"];
+    let erase = ["matrix", device.word(), "--erase", device.word(), "--details"];
+    let ran = flashmark.done(&[&erase[..], &axes, &work].concat());
+    let dir = &flashmark.runs()[0];
+    let page = fs::read_to_string(dir.join("report.html")).unwrap();
+    assert!(ran.out.contains("Threads, MB/s") && page.contains("Slowest thread"), "{ran}");
+    // Regression: cells of files on ext2 were called results of the page cache.
+    for cell in flashmark.record().cells {
+        let is_cached = cell.flags.contains(&record::Flag::Cached);
+        assert!(!is_cached && cell.params.path == record::Path::Direct, "{}", cell.id);
+    }
+    let phases = ["write", "rewrite", "read", "reread", "random-read", "random-write"];
+    for phase in phases.map(|phase| format!("published-{phase}")) {
+        let cells = flashmark.record().cells;
+        let of_it = cells.iter().filter(|cell| cell.params.form.as_deref() == Some(&phase));
+        let children: Vec<f64> = of_it.filter_map(|cell| record::thread_views(cell)?[0]).collect();
+        let mean = record::units::significant(children.iter().sum::<f64>() / 3.0);
+        let row = format!("none, {phase}, children {mean},");
+        assert!(children.len() == 3 && ran.out.contains(&row), "{row} {ran}");
+        assert!(page.contains(&phase), "{phase}");
+    }
+    let workbook = dir.join("matrix.xlsx");
+    let list = "import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read('xl/workbook.xml'))";
+    let sheets = std::process::Command::new("python3").args(["-c", list]).arg(workbook).output();
+    assert!(String::from_utf8_lossy(&sheets.unwrap().stdout).contains("\"Threads\""));
+}

@@ -1,0 +1,26 @@
+//! One file per command.
+
+pub mod export;
+pub mod import;
+pub mod init;
+mod own_runs;
+pub mod publish;
+pub mod submit;
+pub mod validate;
+mod whole_dir;
+
+use program::exit::Result;
+
+use crate::cli::Command;
+
+/// Runs what was typed.
+pub fn run_command(command: Command) -> Result {
+    match command {
+        Command::Import(flags) => import::run(&flags),
+        Command::Export(flags) => export::run(&flags),
+        Command::Submit(flags) => submit::run(&flags),
+        Command::Validate(flags) => validate::run(&flags),
+        Command::Publish(flags) => publish::run(&flags),
+        Command::Init(flags) => init::run(&flags),
+    }
+}

@@ -1,0 +1,544 @@
+//! A collection without a server: from a run to a line on a page of a repository, by the commands
+//! that a contributor types and the steps of its workflow.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Flashmark, Ran, Scratch, has_tool, tool};
+
+/// A bare repository with a fresh collection in it, as a forge hosts it, and a place for clones.
+struct Forge {
+    scratch: Scratch,
+    flashmark: Flashmark,
+}
+
+impl Forge {
+    /// `None` without git, which is printed.
+    fn new() -> Option<Forge> {
+        if !has_tool("git") {
+            return None;
+        }
+        let forge = Forge { scratch: Scratch::new(), flashmark: Flashmark::new() };
+        let (bare, owner) = (forge.word("cards.git"), forge.word("owner"));
+        tool("git", &["init", "--quiet", "--bare", "-b", "main", &bare]);
+        forge.flashmark.done(&["init", &owner, "--title", "Our cards"]);
+        forge.git("owner", &["init", "--quiet", "-b", "main"]);
+        forge.commit("owner", "Begin a collection");
+        forge.git("owner", &["push", "--quiet", &bare, "main"]);
+        Some(forge)
+    }
+
+    fn word(&self, name: &str) -> String {
+        self.scratch.at(name).to_str().unwrap().to_owned()
+    }
+
+    fn git(&self, dir: &str, words: &[&str]) -> String {
+        let dir = self.word(dir);
+        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+        tool("git", &[["-C", &dir].as_slice(), &who, words].concat())
+    }
+
+    fn commit(&self, dir: &str, subject: &str) {
+        self.git(dir, &["add", "-A"]);
+        self.git(dir, &["commit", "--quiet", "-m", subject]);
+    }
+
+    /// Clones the repository under this name, changes something and commits it.
+    fn change(&self, dir: &str, change: impl FnOnce(&Path)) {
+        tool("git", &["clone", "--quiet", &self.word("cards.git"), &self.word(dir)]);
+        change(&self.scratch.at(dir));
+        self.commit(dir, "Change something");
+    }
+
+    /// Output of the pull request's workflow for a clone.
+    fn checked(&self, dir: &str, sender: &str) -> Ran {
+        let words = ["validate", &self.word(dir), "--sender", sender];
+        self.flashmark.run(&[words.as_slice(), &["--since", "origin/main"]].concat())
+    }
+
+    /// A record that names no simulated medium and is accepted: it has too few I/Os to tell.
+    /// `change` makes a different record of it.
+    fn record(&self, name: &str, change: impl FnOnce(&mut serde_json::Value)) -> String {
+        let text = fs::read_to_string(crate::submit::RECORD).unwrap();
+        let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
+        record["medium"]["kind"] = "sd".into();
+        record["medium"]["vendor"] = "SanDisk".into();
+        record["medium"]["model"] = "SD32G".into();
+        record["medium"]["profile"] = serde_json::Value::Null;
+        record["target"]["kind"] = "block".into();
+        record["target"]["engine"] = "io_uring".into();
+        change(&mut record);
+        let file = self.scratch.file(name, record.to_string());
+        file.to_str().unwrap().to_owned()
+    }
+
+    fn submit(&self, record: &str, dir: &str, sender: &str) -> Ran {
+        let words = ["submit", record, "--to", &self.word(dir), "--sender", sender, "--yes"];
+        self.flashmark.run(&words)
+    }
+}
+
+fn flat(ran: &Ran) -> String {
+    ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn records(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for sender in fs::read_dir(dir.join("records")).unwrap().map(|entry| entry.unwrap().path()) {
+        if sender.is_dir() {
+            found.extend(fs::read_dir(sender).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_run_becomes_a_line_of_a_published_page() {
+    let Some(forge) = Forge::new() else { return };
+    // The contributor: a run, sent to the address of the repository.
+    let new_user = Flashmark::new();
+    new_user.done(&["run", "sim:a1", "--suite", "quick"]);
+    let work = forge.scratch.directory("work");
+    let address = format!("file://{}", forge.word("cards.git"));
+    let mut submit =
+        new_user.command(&["submit", "latest", "--to", &address, "--sender", "ada", "--yes"]);
+    let sent = Ran::of(submit.current_dir(&work));
+    assert_eq!(sent.code, Some(0), "{sent}");
+    assert!(sent.out.contains("git push -u origin ada-"), "{sent}");
+    let clone = work.join("cards");
+    let [record] = &records(&clone)[..] else { panic!("one record is written") };
+    assert!(fs::metadata(record).unwrap().len() <= 100_000);
+    forge.commit("work/cards", "Add a1 32 GB");
+    // The pull request.
+    let checked = forge.checked("work/cards", "ada");
+    assert_eq!(checked.code, Some(0), "{checked}");
+    assert!(checked.out.contains("1 record taken, 0 wrong"), "{checked}");
+    // Who reviews it looks at the record.
+    let shown = forge.flashmark.done(&["show", record.to_str().unwrap()]);
+    assert!(shown.out.contains("a1, simulated medium") && shown.out.contains("IOPS"), "{shown}");
+    assert_eq!(forge.checked("work/cards", "mallory").code, Some(1), "it is ada's record");
+    // The maintainer merges it, and the workflow publishes.
+    forge.git("work/cards", &["push", "--quiet", "origin", "HEAD:main"]);
+    let site = forge.word("site");
+    forge.flashmark.done(&["publish", &site, "--collection", clone.to_str().unwrap()]);
+    let page = fs::read_to_string(forge.scratch.at("site/simulated.html")).unwrap();
+    assert!(page.contains("a1 32 GB"), "{page}");
+    let again = forge.submit("latest", "work/cards", "ada");
+    assert_ne!(again.code, Some(0), "this user has no such run: {again}");
+}
+
+#[test]
+fn a_pull_request_changes_records_of_its_sender_only() {
+    let Some(forge) = Forge::new() else { return };
+    let record = forge.record("card.json", |_| ());
+    let sent = forge.submit(&record, "owner", "ada");
+    assert_eq!(sent.code, Some(0), "{sent}");
+    forge.commit("owner", "Add a card");
+    forge.git("owner", &["push", "--quiet", &forge.word("cards.git"), "main"]);
+    let of_ada = records(&forge.scratch.at("owner"))[0].clone();
+    let of_ada = of_ada.strip_prefix(forge.scratch.at("owner")).unwrap().to_owned();
+
+    forge.change("removes", |dir| fs::remove_file(dir.join(&of_ada)).unwrap());
+    let removed = forge.checked("removes", "mallory");
+    assert_eq!(removed.code, Some(1), "{removed}");
+    assert!(flat(&removed).contains("changes files below records/mallory/ only"), "{removed}");
+    assert_eq!(forge.checked("removes", "ada").code, Some(0), "one's own may go");
+
+    forge.change("edits", |dir| {
+        fs::write(dir.join("accepted.txt"), "anything mine\n").unwrap();
+        fs::write(dir.join(".github/workflows/validate.yml"), "on: never\n").unwrap();
+    });
+    let edited = flat(&forge.checked("edits", "mallory"));
+    assert!(edited.contains("accepted.txt: refused"), "{edited}");
+    assert!(edited.contains("validate.yml: refused"), "{edited}");
+
+    forge.change("moves", |dir| {
+        fs::create_dir(dir.join("records/mallory")).unwrap();
+        fs::rename(
+            dir.join(&of_ada),
+            dir.join("records/mallory").join(of_ada.file_name().unwrap()),
+        )
+        .unwrap();
+    });
+    assert_eq!(forge.checked("moves", "mallory").code, Some(1));
+
+    forge.change("hides", |dir| {
+        fs::create_dir_all(dir.join("records/mallory/deep")).unwrap();
+        fs::write(dir.join("records/mallory/deep/x.json.gz"), "x").unwrap();
+        fs::write(dir.join("records/mallory/notes.txt"), "x").unwrap();
+    });
+    let hidden = flat(&forge.checked("hides", "mallory"));
+    assert!(hidden.contains("deep/x.json.gz: refused: a record is records/ACCOUNT"), "{hidden}");
+
+    forge.change("links", |dir| {
+        let link = format!("160000,{},records/mallory/sub", "1".repeat(40));
+        let dir = dir.to_str().unwrap();
+        tool("git", &["-C", dir, "update-index", "--add", "--cacheinfo", &link]);
+        tool(
+            "git",
+            &["-C", dir, "-c", "user.name=M", "-c", "user.email=m@x.org", "commit", "-qm", "x"],
+        );
+        fs::create_dir_all(Path::new(dir).join("records/mallory/sub")).unwrap();
+        fs::write(Path::new(dir).join("records/mallory/x.json.gz"), "x").unwrap();
+    });
+    let linked = flat(&forge.checked("links", "mallory"));
+    assert!(linked.contains("records/mallory/sub: refused: a record is records/"), "{linked}");
+
+    forge.change("floods", |dir| {
+        fs::create_dir_all(dir.join("records/mallory")).unwrap();
+        for number in 0..101 {
+            fs::write(dir.join(format!("records/mallory/x{number}.json.gz")), "x").unwrap();
+        }
+    });
+    let flood = flat(&forge.checked("floods", "mallory"));
+    assert!(flood.contains("101 files change; at most 100 are looked at"), "{flood}");
+}
+
+/// A pull request is judged by the workflow of the main branch: a workflow of its own could accept
+/// everything.
+#[test]
+fn a_pull_request_is_judged_by_the_workflow_of_the_main_branch() {
+    let scratch = Scratch::new();
+    let dir = scratch.at("cards");
+    Flashmark::new().done(&["init", dir.to_str().unwrap()]);
+    let text = fs::read_to_string(dir.join(".github/workflows/validate.yml")).unwrap();
+    let workflow = &yaml_rust2::YamlLoader::load_from_str(&text).unwrap()[0];
+    assert_eq!(workflow["on"].as_str(), Some("pull_request_target"), "{text}");
+    assert_eq!(workflow["permissions"]["contents"].as_str(), Some("read"));
+    let steps = workflow["jobs"]["validate"]["steps"].as_vec().unwrap();
+    let checkout = steps.iter().position(|step| step["uses"].as_str().is_some()).unwrap();
+    assert_eq!(steps[checkout]["with"]["persist-credentials"].as_bool(), Some(false));
+    let run: Vec<&str> = steps[checkout..].iter().filter_map(|step| step["run"].as_str()).collect();
+    let [run] = &run[..] else { panic!("nothing of the pull request is run") };
+    let commands: Vec<&str> =
+        run.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(commands, ["test", "flashmark-collection"], "nothing of the pull request is run");
+    assert!(run.contains("validate . --sender \"$SENDER\" --since HEAD^1"), "{run}");
+    let reference = steps[checkout]["with"]["ref"].as_str().unwrap();
+    assert!(reference.starts_with("refs/pull/") && reference.ends_with("/merge"), "{reference}");
+}
+
+#[test]
+fn a_broken_record_is_named_and_the_rest_is_published() {
+    let Some(forge) = Forge::new() else { return };
+    let good = forge.record("good.json", |_| ());
+    assert_eq!(forge.submit(&good, "owner", "ada").code, Some(0));
+    let bob = forge.scratch.directory("owner/records/bob");
+    fs::write(bob.join("aaaaaaaaaaaaaaaa.json.gz"), "no record").unwrap();
+    let mut newer = fs::read_to_string(crate::submit::RECORD).unwrap();
+    newer = newer.replace("flashmark/1", "flashmark/99");
+    fs::write(bob.join("bbbbbbbbbbbbbbbb.json.gz"), newer).unwrap();
+    // Some kilobytes that unpack to 32 MiB.
+    let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    bomb.write_all(&vec![b' '; 32 << 20]).unwrap();
+    fs::write(bob.join("cccccccccccccccc.json.gz"), bomb.finish().unwrap()).unwrap();
+    // Two at once for one medium: both are taken.
+    let other = forge.record("other.json", |record| record["run"]["seed"] = 8.into());
+    assert_eq!(forge.submit(&other, "owner", "eve").code, Some(0));
+    let site = forge.word("site");
+    let words = ["publish", &site, "--collection", &forge.word("owner"), "--no-reference"];
+    let published = forge.flashmark.run(&words);
+    assert_eq!(published.code, Some(0), "{published}");
+    let stderr = published.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(stderr.contains("aaaaaaaaaaaaaaaa.json.gz is left out"), "{published}");
+    assert!(stderr.contains("bbbbbbbbbbbbbbbb.json.gz is left out"), "{published}");
+    assert!(stderr.contains("cccccccccccccccc.json.gz is left out: refused"), "{published}");
+    assert!(stderr.contains("16 MiB") || stderr.contains("16777216"), "{published}");
+    assert!(published.out.contains("1 line"), "{published}");
+    let page = fs::read_to_string(forge.scratch.at("site/index.html")).unwrap();
+    assert!(page.contains("SanDisk SD32G") && page.contains("unconfirmed"), "{page}");
+}
+
+/// Standard error of a publish of the owner's collection, on one line.
+fn published(forge: &Forge) -> String {
+    let site = forge.word("site");
+    let words = ["publish", &site, "--collection", &forge.word("owner"), "--no-reference"];
+    let ran = forge.flashmark.run(&words);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    ran.err.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn links_that_lead_nowhere_and_empty_directories_are_named() {
+    let Some(forge) = Forge::new() else { return };
+    let good = forge.record("good.json", |_| ());
+    assert_eq!(forge.submit(&good, "owner", "ada").code, Some(0));
+    let link_to = |to: &str, place: &str| {
+        let place = forge.scratch.at("owner/records").join(place);
+        std::os::unix::fs::symlink(to, place).unwrap();
+    };
+    let link = |place: &str| link_to("/nonexistent", place);
+    link("cem");
+    link_to("ada", "dee");
+    forge.scratch.directory("owner/records/bob");
+    link("ada/aaaaaaaaaaaaaaaa.json.gz");
+    forge.scratch.directory("owner/records/ada/bbbbbbbbbbbbbbbb.json.gz");
+    let stderr = published(&forge);
+    for place in ["cem", "bob", "ada/aaaaaaaaaaaaaaaa.json.gz", "ada/bbbbbbbbbbbbbbbb.json.gz"] {
+        let named = format!("records/{place} is left out: refused: a record is");
+        assert!(stderr.contains(&named), "{place}: {stderr}");
+    }
+    let words = ["validate", &forge.word("owner")];
+    let checked = forge.flashmark.run(&words);
+    // A directory is empty where all of a sender's records were taken out.
+    assert!(checked.out.contains("records/cem: refused"), "{checked}");
+    assert!(checked.out.contains("records/dee: refused"), "{checked}");
+    assert!(checked.out.contains("1 record taken, 3 wrong"), "{checked}");
+}
+
+#[test]
+fn a_measurement_of_two_senders_is_a_voice_of_neither() {
+    let Some(forge) = Forge::new() else { return };
+    let card = forge.record("card.json", |_| ());
+    // As many others between them as are read together.
+    assert_eq!(forge.submit(&card, "owner", "zoe").code, Some(0));
+    let stolen = &records(&forge.scratch.at("owner"))[0];
+    let id = stolen.file_name().unwrap().to_str().unwrap().to_owned();
+    let ada = forge.scratch.directory("owner/records/ada");
+    fs::copy(stolen, ada.join(&id)).unwrap();
+    let between = forge.scratch.directory("owner/records/mid");
+    for number in 0..250 {
+        fs::write(between.join(format!("a{number:015}.json.gz")), "no record").unwrap();
+    }
+    let other = forge.record("other.json", |record| record["medium"]["model"] = "SD64G".into());
+    assert_eq!(forge.submit(&other, "owner", "bea").code, Some(0));
+    let stderr = published(&forge);
+    for (of, from) in [("ada", "zoe"), ("zoe", "ada")] {
+        let named =
+            format!("records/{of}/{id} is left out: doubtful: its latencies are those of {from}/");
+        assert!(stderr.contains(&named), "{named}: {stderr}");
+    }
+    assert!(stderr.contains("neither counts"), "{stderr}");
+    // A person says who was first; one of two files with one name has to go.
+    fs::remove_file(ada.join(&id)).unwrap();
+    assert!(!published(&forge).contains("latencies"));
+}
+
+#[test]
+fn a_time_to_come_is_not_shown() {
+    let Some(forge) = Forge::new() else { return };
+    let early = forge.record("early.json", |record| {
+        record["run"]["started"] = "9998-01-01T00:00:00Z".into();
+        record["medium"]["model"] = "FUTURE".into();
+    });
+    let now = forge.record("now.json", |record| {
+        record["run"]["started"] = "2026-01-02T00:00:00Z".into();
+    });
+    for (record, who) in [(&early, "ada"), (&now, "bea")] {
+        assert_eq!(forge.submit(record, "owner", who).code, Some(0));
+    }
+    published(&forge);
+    let table = fs::read_to_string(forge.scratch.at("site/data/table.json")).unwrap();
+    assert!(!table.contains("9998") && !table.contains("1970"), "{table}");
+    assert!(table.contains("FUTURE"), "{table}");
+}
+
+#[test]
+fn a_bare_repository_is_named_by_its_path() {
+    let Some(forge) = Forge::new() else { return };
+    let record = forge.record("card.json", |_| ());
+    let work = forge.scratch.directory("work");
+    let words = ["submit", &record, "--to", &forge.word("cards.git"), "--sender", "ada", "--yes"];
+    let sent = Ran::of(forge.flashmark.command(&words).current_dir(&work));
+    assert_eq!(sent.code, Some(0), "{sent}");
+    assert_eq!(records(&work.join("cards")).len(), 1, "{sent}");
+}
+
+#[test]
+fn the_record_of_a_fast_medium_is_thinned_until_it_fits() {
+    let Some(forge) = Forge::new() else { return };
+    let new_user = Flashmark::new();
+    new_user.done(&["run", "sim:ssd", "--suite", "standard"]);
+    let words = ["submit", "latest", "--to", &forge.word("owner"), "--sender", "ada", "--yes"];
+    let sent = new_user.run(&words);
+    assert_eq!(sent.code, Some(0), "{sent}");
+    let [record] = &records(&forge.scratch.at("owner"))[..] else { panic!("one record: {sent}") };
+    assert!(fs::metadata(record).unwrap().len() <= 100_000);
+    let checked = forge.flashmark.run(&["validate", &forge.word("owner")]);
+    assert_eq!(checked.code, Some(0), "{checked}");
+}
+
+#[test]
+fn tests_left_out_of_a_record_that_is_too_large_are_named() {
+    let Some(forge) = Forge::new() else { return };
+    let small = forge.record("small.json", |_| ());
+    let sent = forge.submit(&small, "owner", "bea");
+    assert!(sent.code == Some(0) && !sent.err.contains("Left out"), "{sent}");
+    let large = forge.record("large.json", |run| {
+        let cells = run["cells"].as_array_mut().unwrap();
+        let model = cells.iter().find(|cell| !cell["histogram"].is_null()).unwrap().clone();
+        for number in 0..200u64 {
+            let mut histogram = record::Histogram::default();
+            let mut state = number;
+            for _ in 0..3000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                histogram.record(100_000 + (state >> 44));
+            }
+            let mut cell = model.clone();
+            (cell["id"], cell["test"]) = (format!("replay/{number}").into(), "replay".into());
+            cell["ops"] = histogram.len().into();
+            cell["metrics"] = serde_json::to_value(record::Metrics::default()).unwrap();
+            cell["histogram"] = serde_json::to_value(&histogram).unwrap();
+            cells.push(cell);
+        }
+    });
+    let sent = forge.submit(&large, "owner", "ada");
+    assert_eq!(sent.code, Some(0), "{sent}");
+    assert!(sent.err.contains("Left out to fit 100 kB: replay\n"), "{sent}");
+}
+
+#[test]
+fn what_is_no_collection_is_not_written_to() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let missing = flashmark.run(&["validate", scratch.word()]);
+    assert_eq!(missing.code, Some(2), "{missing}");
+    scratch.file("README.md", "mine");
+    let taken = flashmark.run(&["init", scratch.word()]);
+    assert_eq!(taken.code, Some(3), "{taken}");
+    assert_eq!(scratch.names(), ["README.md"]);
+    let sent = flashmark.run(&["submit", crate::submit::RECORD, "--to", scratch.word(), "--yes"]);
+    assert_eq!(sent.code, Some(2), "{sent}");
+    let fresh = scratch.at("fresh");
+    let fresh = fresh.to_str().unwrap();
+    flashmark.done(&["init", fresh]);
+    assert_eq!(flashmark.run(&["init", fresh]).code, Some(3));
+    let words = ["submit", crate::submit::RECORD, "--to", fresh, "--yes", "--sender", "../x"];
+    assert_eq!(flashmark.run(&words).code, Some(2));
+}
+
+/// The project's own repository of reference data.
+const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference");
+
+/// Origins of the lines of a published tree: slug and origin.
+fn origins(site: &Path) -> Vec<(String, String)> {
+    let text = fs::read_to_string(site.join("data/collection.json")).unwrap();
+    let collection: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let word = |line: &serde_json::Value, key: &str| line[key].as_str().unwrap().to_owned();
+    let lines = collection["lines"].as_array().unwrap();
+    lines.iter().map(|line| (word(line, "slug"), word(line, "origin"))).collect()
+}
+
+#[test]
+fn the_reference_data_are_published_by_the_commands_of_the_workflow() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let reference = scratch.at("reference");
+    std::os::unix::fs::symlink(REFERENCE, reference).unwrap();
+    let root = Path::new(REFERENCE).parent().unwrap();
+    let workflow = fs::read_to_string(root.join(".github/workflows/reference.yml")).unwrap();
+    let steps: Vec<&str> = workflow
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- run: target/release/flashmark-collection "))
+        .collect();
+    assert_eq!(steps.len(), 2, "{workflow}");
+    for step in steps {
+        let words: Vec<&str> = step.split(' ').collect();
+        let ran = Ran::of(flashmark.command(&words).current_dir(scratch.path()));
+        assert_eq!(ran.code, Some(0), "{step}: {ran}");
+        assert!(!ran.err.contains("left out"), "{step}: {ran}");
+    }
+    let site = scratch.at("site");
+    let lines = origins(&site);
+    assert!(lines.len() > 100, "{lines:?}");
+    for (slug, origin) in &lines {
+        assert_eq!(origin, "reference", "{slug}");
+        let page = fs::read_to_string(site.join(format!("medium/{slug}.html"))).unwrap();
+        assert!(page.contains("with the source at each run"), "{slug}");
+    }
+    let card = fs::read_to_string(site.join("medium/duracell-300x-udma-8-gb-reference.html"));
+    let card = card.unwrap_or_else(|_| panic!("{lines:?}"));
+    assert!(card.contains("href=\"http"), "its source is linked: {card}");
+    let index = fs::read_to_string(site.join("index.html")).unwrap();
+    assert!(index.contains("Published measurements of flash"), "{index}");
+    let list = fs::read_to_string(site.join("reference.html")).unwrap();
+    assert!(list.contains("-reference.html"), "{list}");
+    let data = fs::read_to_string(site.join("data/collection.json")).unwrap();
+    assert!(data.contains("\"senders\":0") && !data.contains("\"senders\":1"), "{data}");
+    let table = fs::read_to_string(site.join("data/table.json")).unwrap();
+    assert!(lines.iter().all(|(slug, _)| table.contains(&format!("[\"{slug}\""))), "{table}");
+}
+
+/// Marks the records of `published` as reference data, as a maintainer does.
+fn has_reference(forge: &Forge) {
+    let settings = forge.scratch.at("owner/flashmark-collection.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    let text = text.replace("\"title\"", "\"reference\": [\"published\"],\n  \"title\"");
+    fs::write(settings, text).unwrap();
+}
+
+/// The path of a record of the project's reference data.
+fn of_reference() -> PathBuf {
+    let mut found = records(Path::new(REFERENCE));
+    found.sort();
+    found.remove(0)
+}
+
+#[test]
+fn no_record_makes_itself_reference_data() {
+    let Some(forge) = Forge::new() else { return };
+    has_reference(&forge);
+    let record = of_reference();
+    let name = record.file_name().unwrap();
+    let published = forge.scratch.directory("owner/records/published");
+    fs::copy(&record, published.join(name)).unwrap();
+    // A copy of it comes first by its name; another says of itself all that the record of a
+    // publication does.
+    let abe = forge.scratch.directory("owner/records/abe");
+    fs::copy(&record, abe.join(name)).unwrap();
+    let claims = forge.record("claims.json", |record| {
+        record["run"]["software"]["name"] = "iozone".into();
+        record["run"]["suite"] = "published".into();
+        let source = "published by others, 2012-01-25: https://example.org/mine";
+        record["flags"] = serde_json::json!([{ "flag": "note", "text": source }]);
+        record["origin"] = "reference".into();
+    });
+    let sent = forge.submit(&claims, "owner", "mallory");
+    assert_eq!(sent.code, Some(0), "{sent}");
+    let stderr = self::published(&forge);
+    let name = name.to_str().unwrap();
+    assert!(stderr.contains(&format!("records/abe/{name} is left out: doubtful: ")), "{stderr}");
+    assert!(!stderr.contains(&format!("records/published/{name} is left out")), "{stderr}");
+    let mut lines = origins(&forge.scratch.at("site"));
+    lines.sort_by(|a, b| a.1.cmp(&b.1));
+    let found: Vec<&str> = lines.iter().map(|(_, origin)| origin.as_str()).collect();
+    assert_eq!(found, ["imported", "reference"], "{lines:?}");
+    let page = format!("site/medium/{}.html", lines[0].0);
+    let page = fs::read_to_string(forge.scratch.at(&page)).unwrap();
+    assert!(!page.contains("href=\"https://example.org/mine"), "{page}");
+}
+
+#[test]
+fn a_pull_request_adds_no_reference_data_whoever_sends_it() {
+    let Some(forge) = Forge::new() else { return };
+    has_reference(&forge);
+    forge.commit("owner", "Name the account of reference data");
+    forge.git("owner", &["push", "--quiet", &forge.word("cards.git"), "main"]);
+    let record = of_reference();
+    let add = |dir: &Path, sender: &str| {
+        let of = dir.join("records").join(sender);
+        fs::create_dir_all(&of).unwrap();
+        fs::copy(&record, of.join(record.file_name().unwrap())).unwrap();
+    };
+    forge.change("adds", |dir| add(dir, "published"));
+    for sender in ["mallory", "published"] {
+        let output = flat(&forge.checked("adds", sender));
+        assert!(
+            output.contains("published has reference data, which maintainers change"),
+            "{output}"
+        );
+    }
+    forge.change("names", |dir| {
+        add(dir, "mallory");
+        let settings = dir.join("flashmark-collection.json");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(&settings, text.replace("[\"published\"]", "[\"mallory\"]")).unwrap();
+    });
+    let named = flat(&forge.checked("names", "mallory"));
+    assert!(named.contains("flashmark-collection.json: refused"), "{named}");
+    // An account that no forge has is an error of the maintainer.
+    let settings = forge.scratch.at("owner/flashmark-collection.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replace("[\"published\"]", "[\"../x\"]")).unwrap();
+    let checked = forge.flashmark.run(&["validate", &forge.word("owner")]);
+    assert_eq!(checked.code, Some(2), "{checked}");
+}
