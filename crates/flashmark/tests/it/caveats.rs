@@ -7,7 +7,7 @@ use record::{Ended, Flag, Record, Stop};
 
 use crate::support::{
     Flashmark, LoopDevice, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device,
-    mounted, refused, sum, tool,
+    refused, sum, tool,
 };
 
 #[test]
@@ -54,27 +54,6 @@ fn a_file_with_content_is_only_read() {
 }
 
 #[test]
-fn a_sparse_file_has_a_caveat() {
-    let scratch = Scratch::new();
-    let path = scratch.at("sparse");
-    fs::File::create(&path).unwrap().set_len(8 * MIB).unwrap();
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&format!(
-        "run {} --only sequential-read --details --time-limit 1s",
-        path.to_str().unwrap()
-    ));
-    let record = flashmark.record();
-    assert!(record.flags.contains(&Flag::Sparse { hole_bytes: 8 * MIB }), "{:?}", record.flags);
-    let caveat = ran
-        .out
-        .lines()
-        .find(|line| line.starts_with("- ") && line.contains("never written; "))
-        .unwrap_or_else(|| panic!("{ran}"));
-    insta::assert_snapshot!(caveat, @"- 8 MiB of the file were never written; reading them does not touch the medium");
-    assert_eq!(fs::metadata(&path).unwrap().len(), 8 * MIB);
-}
-
-#[test]
 fn memory_is_praised_for_nothing_and_goes_nowhere() {
     if !has_root() {
         return;
@@ -83,19 +62,10 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
     let mount = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &scratch.directory("mnt"));
     let flashmark = Flashmark::new();
     let only = "prime,random-write,sequential-read";
-    let words = [
-        "run",
-        mount.word(),
-        "--only",
-        only,
-        "--details",
-        "--time-limit",
-        "3s",
-        "--for",
-        "root-disk",
-        "--claim",
-        "class=10",
-    ];
+    let words = format!(
+        "run {} --only {only} --details --time-limit 3s --for root-disk --claim class=10",
+        mount.word()
+    );
     let ran = flashmark.done(&words);
     assert!(ran.out.contains("This is memory, not a medium: no storage was measured."), "{ran}");
     let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -148,24 +118,6 @@ fn what_reaches_a_device_is_counted_and_has_no_caveat() {
 }
 
 #[test]
-fn compression_has_a_caveat() {
-    if !has_tool("mkfs.btrfs") {
-        return;
-    }
-    let Some((_scratch, _image, device, mount)) =
-        mounted(256 * MIB, &["mkfs.btrfs", "-q", "-f"], &["-o", "compress=zstd"])
-    else {
-        return;
-    };
-    let flashmark = Flashmark::new();
-    let ran = flashmark
-        .done(&format!("run {} --only sequential-read --quiet --time-limit 2s", mount.word()));
-    let record = flashmark.record();
-    assert!(record.flags.contains(&Flag::CompressedFilesystem), "{ran}");
-    assert_eq!(record.target.device.as_deref(), Some(device.name()));
-}
-
-#[test]
 fn a_medium_smaller_than_what_the_suite_asks_for_is_measured_whole() {
     let Some((_scratch, _image, device)) = loop_device(MIB) else { return };
     let flashmark = Flashmark::new();
@@ -209,53 +161,6 @@ fn a_directory_of_ones_own_needs_no_rights() {
     ]);
     assert_eq!((ran.code, kept), (Some(0), 1), "{ran}");
     assert_eq!(fs::read_dir(&own).unwrap().count(), 0, "the test file is gone");
-}
-
-/// Caveats of a short run in a directory, which must succeed and leave nothing.
-fn caveats_in(directory: &std::path::Path) -> Vec<Flag> {
-    let flashmark = Flashmark::new();
-    flashmark.done(&format!(
-        "run {} --only sequential-read --quiet --time-limit 2s",
-        directory.to_str().unwrap()
-    ));
-    assert_eq!(fs::read_dir(directory).unwrap().count(), 0, "the test file is gone");
-    // How busy the machine is with other tests is no matter of the place.
-    flashmark
-        .record()
-        .flags
-        .into_iter()
-        .filter(|flag| !matches!(flag, Flag::BusyHost { .. }))
-        .collect()
-}
-
-#[test]
-fn an_overlay_has_a_caveat() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let [lower, upper, work, at] =
-        ["lower", "upper", "work", "mnt"].map(|name| scratch.directory(name).display().to_string());
-    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
-    let mount = Mount::new(&["-t", "overlay", "-o", &options, "overlay"], at.as_ref());
-    let flags = caveats_in(mount.path());
-    assert!(
-        flags.iter().any(|flag| matches!(flag, Flag::Note { text } if text.contains("overlay"))),
-        "{flags:?}"
-    );
-}
-
-#[test]
-fn xfs_has_no_caveat() {
-    if !has_tool("mkfs.xfs") {
-        return;
-    }
-    let Some((_scratch, _image, _device, mount)) =
-        mounted(320 * MIB, &["mkfs.xfs", "-q", "-f"], &[])
-    else {
-        return;
-    };
-    assert_eq!(caveats_in(mount.path()), []);
 }
 
 /// A short run of random writes in a directory; no verdict may be positive.

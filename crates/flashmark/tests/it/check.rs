@@ -159,18 +159,6 @@ fn the_real_capacity_of_a_fake_is_found_or_reported_as_open() {
 }
 
 #[test]
-fn the_screen_is_three_answers_and_four_figures() {
-    let flashmark = Flashmark::new();
-    let ran =
-        flashmark.run(&["check", "sim:class10", "--quiet", "--claim", "random-write=500IOPS"]);
-    assert_eq!(ran.code, Some(1), "{ran}");
-    insta::assert_snapshot!(ran.out);
-    let fake = flashmark.run(&["check", "sim:fake-limbo", "--quiet"]);
-    assert_eq!(fake.code, Some(1), "{fake}");
-    insta::assert_snapshot!(fake.out);
-}
-
-#[test]
 fn the_budget_bounds_the_time_of_the_device() {
     let flashmark = Flashmark::new();
     for (budget, seconds) in [("5s", 5.0), ("15s", 15.0), ("1m", 60.0)] {

@@ -94,41 +94,6 @@ fn the_list_shows_contents_and_that_erasing_is_not_safe() {
     ");
 }
 
-#[test]
-fn a_member_of_a_volume_group_is_not_safe_to_erase() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let device = LoopDevice::new(&scratch.image("image", 32 * MIB));
-    let mut label = vec![0; 512];
-    // LVM2's label in the second sector: sector number, CRC, where the header is, and what kind it
-    // is.
-    label[..8].copy_from_slice(b"LABELONE");
-    label[8..16].copy_from_slice(&1u64.to_le_bytes());
-    label[20..24].copy_from_slice(&32u32.to_le_bytes());
-    label[24..32].copy_from_slice(b"LVM2 001");
-    label[32..64].copy_from_slice(b"xQ2QyZ0A1B2C3D4E5F6G7H8I9J0K1L2M");
-    let crc = lvm_crc(&label[20..]);
-    label[16..20].copy_from_slice(&crc.to_le_bytes());
-    write_at(device.path(), 512, &label);
-    let disk = listed(&device);
-    assert_eq!(
-        (&disk["contents"][0]["kind"], &disk["safe_to_erase"]),
-        (&"LVM2_member".into(), &false.into()),
-        "{disk}"
-    );
-}
-
-/// Checksum of LVM's labels: CRC-32 with a start value of its own (lib/misc/crc.c, INITIAL_CRC).
-fn lvm_crc(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0xf597_a6cf, |crc: u32, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 }
-        })
-    })
-}
-
 fn write_at(path: &Path, offset: u64, bytes: &[u8]) {
     use std::os::unix::fs::FileExt;
     fs::OpenOptions::new().write(true).open(path).unwrap().write_all_at(bytes, offset).unwrap();
@@ -393,36 +358,6 @@ fn a_partition_is_given_away_by_its_own_name_and_never_gives_away_its_disk() {
     let words = ["--only", "sequential-read", "--quiet", "--time-limit", "1s"];
     flashmark.done(&[&["run", &second], &words[..]].concat());
     assert_eq!(flashmark.record().medium.capacity_bytes, Some(30 * MIB));
-}
-
-#[test]
-fn memory_under_an_overlay_is_not_a_medium() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let [lower, memory, merged] = ["lower", "memory", "merged"].map(|name| scratch.directory(name));
-    let _memory = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &memory);
-    for name in ["upper", "work"] {
-        fs::create_dir(memory.join(name)).unwrap();
-    }
-    let options = format!(
-        "lowerdir={},upperdir={m}/upper,workdir={m}/work",
-        lower.display(),
-        m = memory.display()
-    );
-    let mount = Mount::new(&["-t", "overlay", "-o", &options, "overlay"], &merged);
-    let flashmark = Flashmark::new();
-    let ran = flashmark
-        .done(&format!("run {} --only sequential-read --quiet --time-limit 2s", mount.word()));
-    let record = flashmark.record();
-    assert!(record.flags.contains(&record::Flag::MemoryFilesystem), "{ran}");
-    let medium = &record.medium;
-    assert_eq!(
-        (&medium.model, medium.capacity_bytes, &record.target.device),
-        (&None, None, &None),
-        "{ran}"
-    );
 }
 
 #[test]

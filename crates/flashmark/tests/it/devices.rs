@@ -11,9 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{
-    EXT4, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, loop_device, mounted, sum, tool,
-};
+use crate::support::{EXT4, Flashmark, MIB, Ran, Scratch, eventually, mounted, sum};
 
 /// A short cell, then one that lasts until something happens.
 fn suite(scratch: &Scratch, test: &str) -> PathBuf {
@@ -159,14 +157,11 @@ fn a_run_on_a_medium_that_does_not_answer_can_be_interrupted() {
         };
         let flashmark = Flashmark::new();
         let target = medium.file();
-        let words = [
-            "run",
+        let words = format!(
+            "run {} --suite {} --engine {engine}",
             target.to_str().unwrap(),
-            "--suite",
-            suite.to_str().unwrap(),
-            "--engine",
-            engine,
-        ];
+            suite.to_str().unwrap()
+        );
         let child = flashmark.start(&words);
         eventually("the first cell", || {
             let journal =
@@ -207,49 +202,6 @@ fn a_network_is_refused() {
     ");
     assert!(flashmark.runs().is_empty());
     assert_eq!(sum(&medium.file()), before);
-}
-
-#[test]
-fn a_block_device_whose_medium_fails() {
-    let scratch = Scratch::new();
-    let suite = suite(&scratch, "sequential-read");
-    let Some(medium) =
-        FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20)
-    else {
-        return;
-    };
-    let device = LoopDevice::new(&medium.file());
-    let flashmark = Flashmark::new();
-    let child = in_the_middle(&flashmark, device.path(), &suite);
-    medium.answers(Answer::Error(Errno::IO));
-    insta::assert_snapshot!(reason_of(&flashmark, &outcome(child)), @"the medium reports an error while reading 64 KiB at byte N: Input/output error (os error 5)");
-    medium.answers(Answer::Well);
-}
-
-#[test]
-fn a_backing_file_that_is_cut_short() {
-    let Some((scratch, image, device)) = loop_device(16 * MIB) else { return };
-    let suite = suite(&scratch, "sequential-read");
-    let flashmark = Flashmark::new();
-    let child = in_the_middle(&flashmark, device.path(), &suite);
-    fs::OpenOptions::new().write(true).open(&image).unwrap().set_len(MIB).unwrap();
-    insta::assert_snapshot!(reason_of(&flashmark, &outcome(child)), @"the medium reports an error while reading 64 KiB at byte N: Input/output error (os error 5)");
-}
-
-#[test]
-fn a_loop_device_that_is_detached_in_use() {
-    let Some((scratch, _image, device)) = loop_device(16 * MIB) else { return };
-    let suite = suite(&scratch, "sequential-read");
-    let flashmark = Flashmark::new();
-    let child = in_the_middle(&flashmark, device.path(), &suite);
-    tool("losetup", &["--detach", device.word()]);
-    std::thread::sleep(Duration::from_millis(200));
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    let ran = outcome(child);
-    assert_eq!(ran.code, Some(130), "the kernel keeps it until its last user is gone: {ran}");
-    assert!(flashmark.record().cells.iter().all(|cell| cell.stop != Stop::Error));
-    // A program that another test has just started may have its descriptor for a moment more.
-    eventually("the end of the loop device", || (!device.is_still_ours()).then_some(()));
 }
 
 #[test]

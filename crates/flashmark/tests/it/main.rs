@@ -19,8 +19,6 @@ mod devices;
 mod exit_codes;
 #[path = "../../../../tests/failing.rs"]
 mod failing;
-mod figures;
-mod findings;
 mod fleets;
 mod in_use;
 mod journeys;

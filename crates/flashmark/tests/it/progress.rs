@@ -26,32 +26,6 @@ fn found(events: &[Value]) -> Record {
     read_record(Path::new(end["record"].as_str().unwrap()))
 }
 
-/// Each event with one member that identifies it; consecutive ones of one name once.
-fn in_short(events: &[Value]) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for event in events {
-        let name = event["event"].as_str().unwrap();
-        let about = match name {
-            "planned" => format!("{} cells", event["cells"].as_array().unwrap().len()),
-            "cell-started" | "cell-finished" => {
-                format!("{}/{} {}", event["index"], event["cells"], event["cell"]["id"])
-            }
-            "round-started" => event["cell"].to_string(),
-            "cell-revised" => event["cell"]["id"].to_string(),
-            "finding" => format!("{} {}", event["severity"], event["id"]),
-            "record" | "ended" => {
-                event[if name == "record" { "ended" } else { "exit" }].to_string()
-            }
-            _ => String::new(),
-        };
-        let line = format!("{name} {about}").trim_end().to_owned();
-        if lines.last() != Some(&line) {
-            lines.push(line);
-        }
-    }
-    lines.join("\n")
-}
-
 /// Checks that every event is in docs/progress.md with all of its members.
 fn are_documented(events: &[Value]) {
     let rows = include_str!("../../../../docs/progress.md").lines().filter_map(|line| {
@@ -88,60 +62,6 @@ fn a_reader_of_the_events_has_the_plan_every_figure_and_the_record() {
     let ran = flashmark.done(&QUICK);
     let events = events(&ran);
     are_documented(&events);
-    insta::assert_snapshot!(in_short(&events), @r#"
-    planned 5 cells
-    message
-    cell-started 0/5 "random-write/1"
-    progress
-    cell-finished 0/5 "random-write/1"
-    cell-started 1/5 "random-write/2"
-    progress
-    cell-finished 1/5 "random-write/2"
-    cell-started 2/5 "random-write/3"
-    progress
-    cell-finished 2/5 "random-write/3"
-    cell-started 3/5 "random-write/4"
-    progress
-    cell-finished 3/5 "random-write/4"
-    cell-started 4/5 "random-read/1"
-    progress
-    cell-finished 4/5 "random-read/1"
-    round-started "random-write/3"
-    progress
-    cell-revised "random-write/3"
-    round-started "random-read/1"
-    progress
-    cell-revised "random-read/1"
-    round-started "random-write/2"
-    progress
-    cell-revised "random-write/2"
-    round-started "random-write/4"
-    progress
-    cell-revised "random-write/4"
-    round-started "random-write/1"
-    progress
-    cell-revised "random-write/1"
-    round-started "random-write/3"
-    progress
-    cell-revised "random-write/3"
-    round-started "random-write/1"
-    progress
-    cell-revised "random-write/1"
-    round-started "random-read/1"
-    progress
-    cell-revised "random-read/1"
-    cell-revised "random-write/2"
-    cell-revised "random-write/4"
-    finding "info" "verdict"
-    finding "info" "verdict-root-disk"
-    finding "info" "verdict-database"
-    finding "info" "wear"
-    finding "info" "random-write"
-    finding "info" "stalls"
-    finding "info" "advice-alignment"
-    record "complete"
-    ended 0
-    "#);
     let record = found(&events);
     assert_eq!(named(&events, "planned")[0]["cells"], serde_json::json!(record.plan));
     let last = |cell: &Cell| {

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use crate::support::{
@@ -39,22 +38,6 @@ fn a_link_to_a_medium_is_resolved() {
 }
 
 #[test]
-fn what_stores_nothing() {
-    let scratch = Scratch::new();
-    let names = [(scratch.word(), "SCRATCH")];
-    let _listener = UnixListener::bind(scratch.at("socket")).unwrap();
-    tool("mkfifo", &[scratch.at("pipe").to_str().unwrap()]);
-    insta::assert_snapshot!(refused(scratch.at("pipe").to_str().unwrap(), &[], &[], &names), @r"
-    exit 2
-    flashmark: 'SCRATCH/pipe' is a named pipe, which stores nothing; name a directory, a file or a block device
-    ");
-    insta::assert_snapshot!(refused(scratch.at("socket").to_str().unwrap(), &[], &[], &names), @r"
-    exit 2
-    flashmark: 'SCRATCH/socket' is a socket, which stores nothing; name a directory, a file or a block device
-    ");
-}
-
-#[test]
 fn a_locked_medium_is_read_but_not_erased() {
     if !has_root() {
         return;
@@ -69,17 +52,6 @@ fn a_locked_medium_is_read_but_not_erased() {
     let flashmark = Flashmark::new();
     flashmark
         .done(&format!("run {} --only sequential-read --quiet --time-limit 1s", device.word()));
-}
-
-#[test]
-fn a_file_system_that_is_mounted_read_only() {
-    let Some((scratch, image, _device, mount)) = mounted(32 * MIB, EXT4, &["-o", "ro"]) else {
-        return;
-    };
-    insta::assert_snapshot!(refused(mount.word(), &[], &[&image], &[(scratch.word(), "SCRATCH")]), @r"
-    exit 3
-    flashmark: 'SCRATCH/mnt' is on a file system that is mounted read-only (ext4 at SCRATCH/mnt); remount it writable or name another directory
-    ");
 }
 
 #[test]
@@ -145,23 +117,6 @@ fn a_full_file_system() {
         fs::read_dir(mount.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["lost+found", "most", "rest"]);
-}
-
-#[test]
-fn a_span_beyond_the_end() {
-    let Some((scratch, image, device)) = loop_device(16 * MIB) else { return };
-    let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
-    let beyond = ["--erase", device.word(), "--span", "8MiB+16MiB"];
-    insta::assert_snapshot!(refused(device.word(), &beyond, &[&image], &names), @r"
-    exit 3
-    flashmark: --span ends at byte 25165824, beyond the 16 MiB of /dev/loopX; name a range that ends before
-    ");
-    let file = scratch.image("file", MIB);
-    let word = file.to_str().unwrap();
-    insta::assert_snapshot!(refused(word, &["--erase", word, "--span", "512KiB+1MiB"], &[&file], &names), @r"
-    exit 3
-    flashmark: --span ends at byte 1572864, beyond the 1 MiB of SCRATCH/file; name a range that ends before
-    ");
 }
 
 #[test]

@@ -39,17 +39,10 @@ impl RestoreCase {
         };
         medium.answers(SLOW);
         let flashmark = Flashmark::new();
-        let words = [
-            "run",
-            device.word(),
-            "--only",
-            "capacity",
-            "--set",
-            "capacity.keep=8MiB",
-            "--set",
-            "capacity.cache=16MiB",
-            "--quiet",
-        ];
+        let words = format!(
+            "run {} --only capacity --set capacity.keep=8MiB --set capacity.cache=16MiB --quiet",
+            device.word()
+        );
         let child = flashmark.start(&words);
         let case = RestoreCase {
             child: Some(child),

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use record::{Ended, Record, Severity};
-use serde_json::Value;
+use record::{Ended, Record};
 
 use crate::support::{Flashmark, Ran, Scratch};
 
@@ -157,55 +156,4 @@ fn tests_are_chosen_and_changed() {
     let blocks: Vec<_> =
         cells.iter().map(|cell| (cell.params.block_bytes, cell.params.span_bytes)).collect();
     assert_eq!(blocks, [(Some(8 << 10), Some(8 << 20)), (Some(64 << 10), Some(8 << 20))]);
-}
-
-#[test]
-fn every_size_is_measured_in_the_middle_by_default() {
-    let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:a1", "--suite", "quick", "--quiet"]);
-    let record = flashmark.record();
-    let capacity = record.medium.capacity_bytes.unwrap();
-    let sizes: Vec<_> =
-        record.cells_of("random-write").map(|cell| cell.params.block_bytes.unwrap()).collect();
-    assert_eq!(sizes, [512, 4096, 16384, 65536], "random writes always in these sizes");
-    for cell in record.cells_of("random-write") {
-        let offset = cell.params.span_offset_bytes.unwrap();
-        assert!(
-            offset >= capacity / 2 && offset - capacity / 2 < 64 << 20,
-            "{}: {offset}",
-            cell.id
-        );
-    }
-}
-
-#[test]
-fn claims_that_do_not_hold_fail_the_medium() {
-    let claimed = |claims: &str| {
-        let flashmark = Flashmark::new();
-        let ran = flashmark.run(&["run", "sim:class10", "--suite", "quick", "--claim", claims]);
-        let findings =
-            flashmark.record().findings.into_iter().filter(|finding| finding.id == "claim");
-        let failed = findings.filter(|finding| finding.severity == Severity::Failure).count();
-        (ran.code, failed, ran.out)
-    };
-    assert!(matches!(claimed("read=1MB/s,capacity=4GB"), (Some(0), 0, _)));
-    let (code, failed, out) = claimed("read=900MB/s,capacity=4GB");
-    assert_eq!((code, failed), (Some(1), 1), "{out}");
-    let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("The claim of sequential reads of 900 MB/s does not hold"), "{out}");
-    assert_eq!(claimed("capacity=32GB").0, Some(1));
-}
-
-#[test]
-fn runs_are_listed_oldest_first() {
-    let flashmark = Flashmark::new();
-    for label in ["first", "again"] {
-        flashmark.done(&format!("run sim:class10 --only prime --quiet --label {label}"));
-    }
-    let list = flashmark.done(&["runs"]).out;
-    let lines: Vec<_> = list.lines().collect();
-    assert!(lines.len() == 2 && lines[0].contains("first") && lines[1].contains("again"), "{list}");
-    let json: Value = serde_json::from_str(&flashmark.done(&["runs", "--json"]).out).unwrap();
-    assert_eq!(json.as_array().unwrap().len(), 2);
-    assert_eq!(flashmark.runs().len(), 2, "a second run of the same words keeps the first");
 }

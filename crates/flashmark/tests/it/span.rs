@@ -18,119 +18,39 @@ use crate::tally::Tally;
 const MEDIUM: u64 = 24 * MIB;
 const PART: usize = 64 << 10;
 
-/// Settings of a test that writes within a span, with possible values; of each setting one value or
-/// none is taken.
-type Choices = &'static [(&'static str, &'static [&'static str])];
-const WRITING: &[(&str, Choices)] = &[
-    ("prime", &[("block", BLOCKS), ("span", SPANS), ("passes", &["1", "2"])]),
-    (
-        "random-write",
-        &[
-            ("block", BLOCKS),
-            ("span", SPANS),
-            REGION,
-            CONTENT,
-            ("overwhelm", &["4KiB", "3MiB", "65MiB"]),
-        ],
-    ),
-    (
-        "sequential-write",
-        &[
-            ("block", BLOCKS),
-            ("span", SPANS),
-            FRONT,
-            CONTENT,
-            ("begin", &["front", "after"]),
-            ("total", SPANS),
-        ],
-    ),
-    ("zero-fill", &[("block", BLOCKS), ("span", SPANS), REGION]),
-    ("random-fill", &[("block", BLOCKS), ("span", SPANS), REGION]),
-    (
-        "sector-write",
-        &[("block", &["512B", "4KiB"]), ("span", SPANS), ("region", &["whole", "middle"])],
-    ),
-    (
-        "open-aus",
-        &[
-            ("block", &["64KiB,4KiB", "16KiB"]),
-            ("form", &["linear", "random"]),
-            ("most", &["2", "32"]),
-            AU,
-        ],
-    ),
-    ("write-unit", &[("block", &["512", "1KiB,128KiB", "256KiB"]), ("span", SPANS)]),
-    ("front-area", &[("units", &["1", "8"]), ("reach", SPANS), ("block", &["64KiB", "4KiB"]), AU]),
-    ("management-unit", &[("block", &["8KiB", "32KiB,256KiB"]), ("span", SPANS)]),
-    (
-        "misalign",
-        &[
-            ("block", &["4KiB", "64KiB"]),
-            ("shift", &["0,512", "4KiB"]),
-            ("form", &["in-a-row", "random"]),
-            AU,
-        ],
-    ),
-    (
-        "span-sweep",
-        &[
-            ("block", &["4KiB", "512"]),
-            ("span", &["1GiB,8MiB", "16MiB,8MiB"]),
-            ("whole", &["yes", "no"]),
-            AU,
-        ],
-    ),
-    (
-        "content-sweep",
-        &[
-            ("block", BLOCKS),
-            ("span", SPANS),
-            ("form", &["zeros,rewrite-equal", "incompressible,rewrite-new"]),
-        ],
-    ),
-    ("sustained", &[("form", &["first"]), ("block", BLOCKS), ("total", SPANS)]),
-    (
-        "pattern",
-        &[
-            ("form", &["common", "odd-span", "shifted"]),
-            ("block", &["4KiB"]),
-            ("span", SPANS),
-            ("rest", &["0s"]),
-        ],
-    ),
-    (
-        "flush-cost",
-        &[
-            ("block", BLOCKS),
-            ("form", &["plain", "flushed", "durable"]),
-            ("span", SPANS),
-            ("rest", &["1ms"]),
-        ],
-    ),
-    (
-        "capacity",
-        &[
-            ("cache", &["1MiB", "1GiB"]),
-            ("restore", &["yes", "no", "auto"]),
-            ("keep", &["1MiB", "8MiB"]),
-        ],
-    ),
-    (
-        "verify",
-        &[
-            ("region", &["whole", "middle", "front"]),
-            ("span", SPANS),
-            ("block", &["64KiB", "1MiB"]),
-            ("parts", &["1", "16"]),
-        ],
-    ),
-];
-const BLOCKS: &[&str] = &["512", "4KiB", "16KiB", "64KiB", "1MiB"];
-const SPANS: &[&str] = &["1MiB", "5MiB", "16MiB", "512MiB"];
-const REGION: (&str, &[&str]) = ("region", &["middle", "front", "whole"]);
-const FRONT: (&str, &[&str]) = ("region", &["middle", "front"]);
-const CONTENT: (&str, &[&str]) = ("content", &["zeros", "repeated", "incompressible"]);
-const AU: (&str, &[&str]) = ("au", &["512KiB", "4MiB"]);
+/// Tests that write within a span, a line each: settings with possible values, of which one or none
+/// is taken.
+const WRITING: &str = "\
+prime block=BLOCKS span=SPANS passes=1|2
+random-write block=BLOCKS span=SPANS region=REGIONS content=CONTENTS overwhelm=4KiB|3MiB|65MiB
+sequential-write block=BLOCKS span=SPANS region=middle|front content=CONTENTS begin=front|after total=SPANS
+zero-fill block=BLOCKS span=SPANS region=REGIONS
+random-fill block=BLOCKS span=SPANS region=REGIONS
+sector-write block=512B|4KiB span=SPANS region=whole|middle
+open-aus block=64KiB,4KiB|16KiB form=linear|random most=2|32 au=512KiB|4MiB
+write-unit block=512|1KiB,128KiB|256KiB span=SPANS
+front-area units=1|8 reach=SPANS block=64KiB|4KiB au=512KiB|4MiB
+management-unit block=8KiB|32KiB,256KiB span=SPANS
+misalign block=4KiB|64KiB shift=0,512|4KiB form=in-a-row|random au=512KiB|4MiB
+span-sweep block=4KiB|512 span=1GiB,8MiB|16MiB,8MiB whole=yes|no au=512KiB|4MiB
+content-sweep block=BLOCKS span=SPANS form=zeros,rewrite-equal|incompressible,rewrite-new
+sustained form=first block=BLOCKS total=SPANS
+pattern form=common|odd-span|shifted block=4KiB span=SPANS rest=0s
+flush-cost block=BLOCKS form=plain|flushed|durable span=SPANS rest=1ms
+capacity cache=1MiB|1GiB restore=yes|no|auto keep=1MiB|8MiB
+verify region=REGIONS span=SPANS block=64KiB|1MiB parts=1|16";
+
+/// Values of a setting in [`WRITING`].
+fn values(written: &str) -> Vec<&str> {
+    let values = match written {
+        "BLOCKS" => "512|4KiB|16KiB|64KiB|1MiB",
+        "SPANS" => "1MiB|5MiB|16MiB|512MiB",
+        "REGIONS" => "middle|front|whole",
+        "CONTENTS" => "zeros|repeated|incompressible",
+        values => values,
+    };
+    values.split('|').collect()
+}
 
 /// Names of the tests that write, as the program lists them.
 fn writing_tests() -> Vec<String> {
@@ -142,11 +62,14 @@ fn writing_tests() -> Vec<String> {
 fn random_suite(chance: &mut Random) -> String {
     let mut text = "name = \"random\"\n".to_owned();
     for _ in 0..2 + chance.below(3) {
-        let (test, choices) = WRITING[chance.below(WRITING.len() as u64) as usize];
+        let tests: Vec<&str> = WRITING.lines().collect();
+        let test = tests[chance.below(tests.len() as u64) as usize];
+        let (test, choices) = test.split_once(' ').unwrap();
         write!(text, "\n[[test]]\nname = \"{test}\"\n").unwrap();
-        for (name, values) in choices {
+        for (name, written) in choices.split(' ').filter_map(|choice| choice.split_once('=')) {
             // Waiting is never left to the test's own taste.
-            if *name == "rest" || *name == "form" || chance.below(2) == 0 {
+            if name == "rest" || name == "form" || chance.below(2) == 0 {
+                let values = values(written);
                 let value = values[chance.below(values.len() as u64) as usize];
                 writeln!(text, "{name} = \"{value}\"").unwrap();
             }
