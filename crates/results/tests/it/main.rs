@@ -3,7 +3,6 @@
 
 mod browser;
 mod import;
-mod liars;
 mod publish;
 mod repository;
 #[path = "../../../../tests/skipped.rs"]
