@@ -160,7 +160,6 @@ fn a_full_run_has_every_chart_once() {
         "Rate against block size",
         "Access time against block size",
         "How long a random write takes",
-        "How long a random read takes",
         "Rate along the fill",
     ];
     for title in titles {
@@ -421,19 +420,6 @@ fn text_stands_out_in_light_and_dark_and_on_paper() {
 }
 
 #[test]
-fn the_same_record_is_the_same_page() {
-    assert_eq!(page(&demo::slow_card()), page(&demo::slow_card()));
-}
-
-#[test]
-fn the_released_sample_has_a_report() {
-    let sample = include_str!("../../../fixtures/records/flashmark-0.1.0-sim.json");
-    let record = Record::from_json(sample).unwrap();
-    assert_eq!(Record::from_json(&handed_out(&page(&record))).unwrap(), record);
-    assert!(page(&record).contains("Random write IOPS"));
-}
-
-#[test]
 fn on_a_phone_every_figure_has_the_head_of_its_column_beside_it() {
     for page in pages() {
         for table in between(page, "<table class=\"headline folds", "</table>") {
@@ -561,20 +547,5 @@ fn impossible_numbers_are_flagged_and_not_shown() {
     ] {
         assert!(!text.contains("8888888"), "{text}");
         assert!(text.contains("impossible: 9 I/Os took no time"), "{text}");
-    }
-}
-
-/// Writes the demonstration pages to a directory for viewing: `FLASHMARK_PAGES=DIR cargo test -p
-/// flashmark-pages pages_to_look_at -- --ignored`.
-#[test]
-#[ignore = "makes files to look at"]
-#[allow(clippy::disallowed_methods, reason = "only when asked for")]
-fn pages_to_look_at() {
-    let folder = std::env::var("FLASHMARK_PAGES").expect("FLASHMARK_PAGES names a directory");
-    for (name, record) in
-        ["good", "horrible", "broken", "begun", "empty"].into_iter().zip(demo::all())
-    {
-        std::fs::write(std::path::Path::new(&folder).join(format!("{name}.html")), page(&record))
-            .unwrap();
     }
 }
