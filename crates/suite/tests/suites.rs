@@ -302,11 +302,6 @@ fn seeds_ends_whenever_it_does() {
     }
 }
 
-#[test]
-fn the_same_seed_gives_the_same_cells() {
-    assert_eq!(run_on("class10", "quick", &[]).1.cells, run_on("class10", "quick", &[]).1.cells);
-}
-
 /// Tests of geometry, caches and cheats, which no article of the seeds published: `full` has them.
 const INVESTIGATING: [&str; 16] = [
     "commit",
@@ -534,20 +529,6 @@ fn later_cells_that_fill_the_cache_find_a_fake_that_the_probe_had_no_time_for() 
 }
 
 #[test]
-fn a_good_medium_is_probed_once() {
-    for name in ["class10", "a1", "flush-liar"] {
-        let (_, end) = run_on(name, "quick", &[]);
-        let probe = &end.cells[0];
-        assert_eq!(probe.metrics.other["type"].value, 0.0, "{name}");
-        assert!(
-            probe.written_bytes <= 100 * MIB && probe.flags.is_empty(),
-            "{name}: {:?}",
-            probe.flags
-        );
-    }
-}
-
-#[test]
 fn a_benchmark_that_is_known_shows_behind_a_cache_that_no_flush_empties() {
     let (_, end) = run_on("knows-the-benchmark", "standard", &["random-write", "pattern"]);
     // The fastest eighth of the writes of each load, in writes a second.
@@ -659,60 +640,6 @@ fn a_span_that_is_not_there_is_refused_to_whoever_asked_for_it() {
         let refused = asked(test, "4GiB").unwrap_err().to_string();
         assert!(refused.contains("there are only 2 GiB in this part of the medium"), "{refused}");
         asked(test, "1GiB").unwrap();
-    }
-}
-
-#[test]
-fn seeds_fill_the_whole_medium_twice_and_then_follow_the_published_order() {
-    let target = simulated("class10");
-    let plan = plan("seeds", &[], &target);
-    let prime = plan.cells.iter().find(|cell| cell.test == "prime").unwrap();
-    let capacity_bytes = target.facts.capacity_bytes;
-    assert_eq!(prime.params.span_bytes, Some(capacity_bytes));
-    assert_eq!((prime.params.passes, prime.max_written_bytes), (Some(2), 2 * capacity_bytes));
-    let mut order: Vec<&str> = plan.cells.iter().map(|cell| cell.test.as_str()).collect();
-    order.dedup();
-    assert_eq!(
-        order,
-        [
-            "capacity",
-            "prime",
-            "random-read",
-            "seek",
-            "buffered-read",
-            "sequential-write",
-            "sequential-read",
-            "record-ops",
-            "random-write",
-            "zero-fill",
-            "random-fill",
-            "sector-write",
-            "ext2-format",
-            "ext2-fill",
-        ]
-    );
-}
-
-#[test]
-fn one_article_of_seeds_is_what_it_did_in_its_order() {
-    let tests = |name: &str| {
-        let suite = Suite::built_in(name).unwrap();
-        assert_eq!(suite.name, name);
-        suite.tests.into_iter().map(|entry| entry.test).collect::<Vec<_>>()
-    };
-    assert_eq!(tests("seeds:000"), ["random-read", "buffered-read"]);
-    assert_eq!(tests("seeds:001"), ["random-read", "buffered-read"]);
-    assert_eq!(
-        tests("seeds:002"),
-        ["capacity", "prime", "sequential-write", "sequential-read", "record-ops"]
-    );
-    assert_eq!(tests("seeds:003"), ["seek", "buffered-read"]);
-    assert_eq!(
-        tests("seeds:004"),
-        ["capacity", "zero-fill", "random-fill", "sector-write", "ext2-format", "ext2-fill"]
-    );
-    for none in ["seeds:005", "seeds:", "standard:000", "seeds:4"] {
-        assert_eq!(Suite::built_in(none), None, "{none}");
     }
 }
 

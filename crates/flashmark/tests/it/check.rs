@@ -192,15 +192,6 @@ fn a_medium_that_was_not_given_away_holds_what_it_held() {
 }
 
 #[test]
-fn nothing_is_left_in_a_directory() {
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let place = scratch.directory("place");
-    let found = line(&flashmark, &[place.to_str().unwrap(), "--budget", "10s"], 0);
-    assert_eq!(found["summary"]["genuine"], "not-tested", "free space proves nothing: {found}");
-    assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
-}
-
-#[test]
 fn a_limit_of_file_size_is_the_fault_of_the_session() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     let program = assert_cmd::cargo::cargo_bin!("flashmark").to_str().unwrap();

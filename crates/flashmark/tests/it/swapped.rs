@@ -131,20 +131,6 @@ fn another_medium_named_by_hand_is_refused() {
 }
 
 #[test]
-fn a_medium_that_was_formatted_and_filled_meanwhile_is_refused() {
-    let Some(mut slot) = Slot::interrupted() else { return };
-    let photos = card::photos(&slot.scratch, "photos");
-    slot.device = None;
-    let card = slot.scratch.at("slot");
-    fs::copy(&photos, &card).unwrap();
-    let before = fs::read(&card).unwrap();
-    let Some(()) = slot.attach() else { return };
-    let ran = slot.resume(&[]);
-    unchanged(&card, &before, &ran);
-    refused(&ran);
-}
-
-#[test]
 fn the_same_medium_is_known_again_at_its_node_and_under_another() {
     let Some(mut slot) = Slot::interrupted() else { return };
     slot.device = None;

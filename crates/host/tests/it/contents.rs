@@ -231,23 +231,6 @@ fn signatures_that_contradict_one_another_are_not_nothing() {
 }
 
 #[test]
-fn a_label_with_line_breaks_and_escape_sequences() {
-    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-    let path = image(&dir, 8 * MIB);
-    if !tool("mkfs.ext4", &["-q", "-F", path.to_str().unwrap()]) {
-        return;
-    }
-    write(&path, 1024 + 0x78, b"a\x1b[2J\nTYPE=swap\xff");
-    let contents = look(&path);
-    assert_eq!(
-        (contents.items.len(), contents.items[0].kind.as_deref()),
-        (1, Some("ext4")),
-        "{contents:?}"
-    );
-    assert!(!contents.lines().concat().chars().any(char::is_control), "{contents:?}");
-}
-
-#[test]
 fn data_without_a_signature_is_nothing_and_what_is_too_small_is_no_error() {
     let dir = tempfile::tempdir_in("/var/tmp").unwrap();
     assert_eq!(look(&image(&dir, 8 * MIB)).is_empty(), Some(true));

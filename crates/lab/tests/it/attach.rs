@@ -152,18 +152,6 @@ fn the_kernel_gets_the_properties_of_the_medium() {
 }
 
 #[test]
-fn a_fake_wraps_on_a_real_block_device_too() {
-    let Some(bench) = Bench::new() else { return };
-    // An eighth of what is announced is there: 8 of 64 MiB.
-    let node = bench.attach(&["fake-wrap", "--size", "64MiB"]);
-    open(&node).write_all_at(&[0xa5; 4096], 40 << 20).unwrap();
-    tool("blockdev", &["--flushbufs", &node]);
-    let mut read = [0; 4096];
-    open(&node).read_exact_at(&mut read, 0).unwrap();
-    assert!(read == [0xa5; 4096], "what was written beyond the real end is not at the front");
-}
-
-#[test]
 fn what_is_in_use_is_not_taken_away() {
     let Some(bench) = Bench::new() else { return };
     let node = bench.attach(&["ssd", "--size", "64MiB"]);

@@ -248,53 +248,6 @@ fn a_medium_with_errors_is_copied_before_the_matrix_goes_on() {
 }
 
 #[test]
-fn a_medium_that_fails_ends_it_and_what_was_good_stays() {
-    let scratch = Scratch::new();
-    let Some((medium, device)) = failing_device(&scratch) else { return };
-    let flashmark = Flashmark::new();
-    let axes =
-        "--fs ext2,ext4-nojournal --scheduler none --repeats 3 --most-repeats 3 --seed 9 --quiet"
-            .split(' ')
-            .collect::<Vec<_>>();
-    let work = ["--work", "logger", "--set", "logger.lines=200"];
-    let child = flashmark
-        .start(&[&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat());
-    eventually("two good tries and a third under way", || {
-        let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
-        (journal
-            .lines()
-            .filter(|line| line.contains("\"cell\"") && !line.contains("\"part\""))
-            .count()
-            >= 2
-            && is_mounted(&device))
-        .then_some(())
-    });
-    medium.answers(Answer::Error(Errno::NODEV));
-    let ran = Ran::from(child.wait_with_output().unwrap());
-    assert!(ran.code == Some(4) && ran.err.contains("go on with: flashmark resume"), "{ran}");
-    let record = flashmark.record();
-    assert_eq!(record.run.ended, Ended::Error);
-    let good = headlines(&record).iter().filter(|cell| cell.stop != Stop::Error).count();
-    assert!(good >= 2, "{ran}");
-    let matrix = findings::matrix::of(&record).unwrap();
-    assert_eq!(
-        matrix.works[0].places.iter().map(|place| place.figures.len()).sum::<usize>(),
-        good,
-        "{ran}"
-    );
-    assert!(!ran.out.contains("nothing gave a result"), "{ran}");
-    medium.answers(Answer::Well);
-    eventually("the release of the medium", || (!is_mounted(&device)).then_some(()));
-    let resumed = flashmark.done(&["resume", "--quiet"]);
-    let record = flashmark.record();
-    assert_eq!((record.run.ended, headlines(&record).len()), (Ended::Complete, 6), "{resumed}");
-    assert!(
-        record.cells.iter().all(|cell| cell.stop != Stop::Error),
-        "what the medium failed was tried again"
-    );
-}
-
-#[test]
 fn interrupted_it_restores_everything_before_it_ends() {
     if !has_root() {
         return;
@@ -302,17 +255,11 @@ fn interrupted_it_restores_everything_before_it_ends() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     let device = device(&scratch);
     let before = scheduler(&device);
-    let words = [
-        "matrix",
+    let words = format!(
+        "matrix {} --erase {} --fs ext4 --quiet --work logger",
         device.word(),
-        "--erase",
-        device.word(),
-        "--fs",
-        "ext4",
-        "--quiet",
-        "--work",
-        "logger",
-    ];
+        device.word()
+    );
     let child = flashmark.start(&words);
     eventually("a mounted file system", || {
         (!flashmark.runs().is_empty() && is_mounted(&device)).then_some(())

@@ -109,67 +109,6 @@ fn a_replay_of_a_fio_log_is_the_recorded_io() {
     }
 }
 
-#[test]
-fn a_replay_leaves_a_record_like_any_run() {
-    let flashmark = Flashmark::new();
-    let ran =
-        flashmark.done(&["replay", word(&fixture("fio-ext4.blktrace.0")), "sim:a1", "--details"]);
-    let record = flashmark.record();
-    assert_eq!(record.run.suite, "replay");
-    let forms: Vec<_> = record.cells.iter().map(|cell| cell.params.form.clone().unwrap()).collect();
-    assert_eq!(forms[0], "as recorded");
-    assert!(forms.contains(&"writes".to_owned()), "{forms:?}");
-    let whole = &record.cells[0];
-    assert_eq!(whole.ops, record.cells[1..].iter().map(|cell| cell.ops).sum::<u64>());
-    for name in [
-        "replay_elapsed_ns",
-        "replay_recorded_ns",
-        "replay_submission_error_p50_ns",
-        "replay_timing_drift_percent",
-    ] {
-        assert!(whole.metrics.other.contains_key(name), "{name}");
-    }
-    let names: Vec<_> = whole.series.iter().map(|series| series.name.as_str()).collect();
-    assert_eq!(names, ["latency, replayed", "latency, recorded"]);
-    for cell in &record.cells[1..] {
-        assert!(
-            cell.metrics.other.contains_key("p50_over_recorded_ratio") || cell.ops < 5,
-            "{:?}",
-            cell.params.form
-        );
-    }
-    assert!(ran.out.contains("Replay"), "{}", ran.out);
-    assert!(
-        fs::read_to_string(flashmark.run_dir().join("report.html"))
-            .unwrap()
-            .contains("latency, recorded")
-    );
-    let all = flashmark.done(&["show", "--all"]);
-    assert!(all.out.contains("submission error"), "{}", all.out);
-}
-
-/// A replay on a simulated medium is repeatable to the byte, as the medium is.
-#[test]
-fn a_replay_on_a_simulated_medium_repeats() {
-    let log = fixture("fio-randrw-ext4.iolog");
-    let record = |seed| {
-        Flashmark::new()
-            .done(&[
-                "replay",
-                word(&log),
-                "sim:class10",
-                "--speed",
-                "max",
-                "--json",
-                "-",
-                "--seed",
-                seed,
-            ])
-            .out
-    };
-    assert_eq!(record("1"), record("1"));
-}
-
 /// A line of blkparse's text: what happened when to a request (operation, offset, length).
 fn blkparse(
     action: char,
@@ -228,17 +167,6 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
     exit 2
     flashmark: --speed quick: type 1 (as recorded), a number such as 10 (10x faster) or max
     ");
-}
-
-/// A trace that is cut off is replayed up to its end, and the record says so.
-#[test]
-fn a_trace_that_breaks_off_is_replayed_up_to_there() {
-    let scratch = Scratch::new();
-    let whole = fs::read(fixture("fio-ext4.blktrace.0")).unwrap();
-    let path = scratch.file("t.blktrace.0", &whole[..whole.len() - 20]);
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["replay", word(&path), "sim:a1", "--speed", "max", "--details"]);
-    assert!(ran.out.contains("the trace is not whole: t.blktrace.0 breaks off"), "{}", ran.out);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Import of other tools' output, as a user sees it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::support::{Flashmark, Ran, read_record};
@@ -125,10 +125,6 @@ fn a_plan_keeps_nothing() {
     assert_eq!(imported(&flashmark), [] as [PathBuf; 0]);
 }
 
-fn called(path: &Path) -> String {
-    path.file_name().unwrap().to_string_lossy().into_owned()
-}
-
 #[test]
 fn standard_input_is_a_file_too() {
     let flashmark = Flashmark::new();
@@ -136,15 +132,6 @@ fn standard_input_is_a_file_too() {
     let ran = Ran::of(flashmark.command(&["import", "-"]).stdin(Stdio::from(file)));
     assert_eq!(ran.code, Some(0), "{ran}");
     assert!(ran.out.starts_with("-: ioping of loop0, 1 result"), "{ran}");
-}
-
-#[test]
-fn a_fake_that_f3_found_is_one_here_too() {
-    let flashmark = Flashmark::new();
-    flashmark.done(&["import", &fixture("f3_9_probe_wraparound.txt")]);
-    let name = called(&imported(&flashmark)[0]);
-    let screen = flashmark.done(&["show", &name, "--findings"]).out;
-    assert!(screen.contains("It is a fake"), "{screen}");
 }
 
 /// Two cards of a published survey: the conclusions from flashbench's output are in words.
@@ -192,14 +179,6 @@ fn a_full_medium_is_not_condemned() {
         assert!(!shown.contains("Do not use it"), "{file}: {shown}");
         assert!(shown.contains("fio ended early: no space left"), "{file}: {shown}");
     }
-}
-
-#[test]
-fn a_fake_that_h2testw_found_is_a_fake_here() {
-    let flashmark = Flashmark::new();
-    flashmark.done(&["import", &fixture("h2testw_de.txt")]);
-    let shown = flashmark.run(&["show", "latest", "--details"]).out;
-    assert!(shown.contains("It loses data: of 65499136 sectors"), "{shown}");
 }
 
 #[test]

@@ -340,34 +340,3 @@ fn each_measured_figure_of_the_articles_is_on_its_medium_s_page() {
     println!("{} of {all}", all - missing.len());
     assert_eq!((all, missing), (246, Vec::new()));
 }
-
-#[test]
-fn a_site_is_replaced_and_nothing_else_is() {
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let record = as_measured(&flashmark, &scratch, "a1", "Ada");
-    let site = scratch.at("site");
-    let site = site.to_str().unwrap();
-    flashmark.done(&["publish", site, &record]);
-    flashmark.done(&["publish", site, "latest", "--title", "Another"]);
-    assert!(fs::read_to_string(scratch.at("site/index.html")).unwrap().contains("Another"));
-    let theirs = scratch.at("theirs");
-    fs::create_dir(&theirs).unwrap();
-    fs::write(theirs.join("thesis.tex"), "years").unwrap();
-    let refused = flashmark.run(&["publish", theirs.to_str().unwrap(), &record]);
-    assert_eq!(refused.code, Some(3), "{refused}");
-    assert_eq!(files(&theirs).len(), 1, "it is as it was");
-    let nothing = flashmark.run(&["publish", site, "--collection", "/nonexistent"]);
-    assert_eq!(nothing.code, Some(2), "{nothing}");
-    assert!(
-        fs::read_to_string(scratch.at("site/index.html")).unwrap().contains("Another"),
-        "what failed changed nothing"
-    );
-    assert!(
-        fs::read_dir(scratch.path()).unwrap().all(|entry| !entry
-            .unwrap()
-            .file_name()
-            .to_str()
-            .unwrap()
-            .starts_with(".flashmark"))
-    );
-}

@@ -346,20 +346,6 @@ fn a_bare_repository_is_named_by_its_path() {
 }
 
 #[test]
-fn the_record_of_a_fast_medium_is_thinned_until_it_fits() {
-    let Some(forge) = Forge::new() else { return };
-    let new_user = Flashmark::new();
-    new_user.done(&["run", "sim:ssd", "--suite", "standard"]);
-    let words = ["submit", "latest", "--to", &forge.word("owner"), "--sender", "ada", "--yes"];
-    let sent = new_user.run(&words);
-    assert_eq!(sent.code, Some(0), "{sent}");
-    let [record] = &records(&forge.scratch.at("owner"))[..] else { panic!("one record: {sent}") };
-    assert!(fs::metadata(record).unwrap().len() <= 100_000);
-    let checked = forge.flashmark.run(&["validate", &forge.word("owner")]);
-    assert_eq!(checked.code, Some(0), "{checked}");
-}
-
-#[test]
 fn tests_left_out_of_a_record_that_is_too_large_are_named() {
     let Some(forge) = Forge::new() else { return };
     let small = forge.record("small.json", |_| ());
