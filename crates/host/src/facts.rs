@@ -245,21 +245,6 @@ fn temperatures(roots: &Roots) -> Vec<Temperature> {
     .collect()
 }
 
-/// Adds the readings at the end to those at the start; a thermometer that appeared later has no
-/// start.
-pub fn end_temperatures(roots: &Roots, temperatures: &mut Vec<Temperature>) {
-    for (sensor, celsius) in temperatures_now(roots) {
-        match temperatures.iter_mut().find(|known| known.sensor == sensor) {
-            Some(known) => known.end_celsius = Some(celsius),
-            None => temperatures.push(Temperature {
-                sensor,
-                start_celsius: None,
-                end_celsius: Some(celsius),
-            }),
-        }
-    }
-}
-
 /// Every thermometer with its reading in degrees Celsius: thermal zones by type, sensors by chip,
 /// device and label ("nvme nvme0 Composite").
 pub fn temperatures_now(roots: &Roots) -> BTreeMap<String, f64> {
@@ -414,8 +399,8 @@ mod tests {
     }
 
     #[test]
-    fn thermometers_are_named_once_and_followed_to_the_end() {
-        let (dir, roots) = tree(&[
+    fn thermometers_are_named_once() {
+        let (_dir, roots) = tree(&[
             ("sys/class/hwmon/hwmon0/name", "nvme\n"),
             ("sys/class/hwmon/hwmon0/temp1_input", "35850\n"),
             ("sys/class/hwmon/hwmon0/temp1_label", "Composite\n"),
@@ -426,18 +411,11 @@ mod tests {
             ("sys/class/thermal/thermal_zone1/type", "acpitz\n"),
             ("sys/class/thermal/thermal_zone1/temp", "31000\n"),
         ]);
-        let mut readings = temperatures(&roots);
-        fs::write(dir.path().join("sys/class/hwmon/hwmon0/temp1_input"), "52850\n").unwrap();
-        end_temperatures(&roots, &mut readings);
-        let shown: Vec<_> =
-            readings.iter().map(|t| (t.sensor.as_str(), t.start_celsius, t.end_celsius)).collect();
+        let readings = temperatures(&roots);
+        let shown: Vec<_> = readings.iter().map(|t| (t.sensor.as_str(), t.start_celsius)).collect();
         assert_eq!(
             shown,
-            [
-                ("acpitz", Some(30.0), Some(30.0)),
-                ("acpitz #2", Some(31.0), Some(31.0)),
-                ("nvme Composite", Some(35.85), Some(52.85)),
-            ]
+            [("acpitz", Some(30.0)), ("acpitz #2", Some(31.0)), ("nvme Composite", Some(35.85))]
         );
     }
 

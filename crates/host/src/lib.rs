@@ -37,7 +37,7 @@ pub use changes::{ChangeError, Changes, Undone, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
 pub use contents::{ContentItem, Contents, contents, contents_of, contents_of_file};
 pub use diskstats::{DiskStats, StatFile, counts_all, diskstats, parse_diskstats};
-pub use facts::{end_temperatures, facts, load, temperatures_now, throttled};
+pub use facts::{facts, load, temperatures_now, throttled};
 pub use filesystems::{FsClass, Space, fs_class};
 pub use identity::registers;
 pub use in_use::{InUseReason, exclusively_open, summary, uses};

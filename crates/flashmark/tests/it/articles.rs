@@ -33,29 +33,6 @@ fn joined(screen: &str) -> String {
     screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-#[test]
-fn the_list_has_five_articles_and_each_is_shown_by_its_command() {
-    let flashmark = Flashmark::new();
-    let list = flashmark.done(&["articles"]).out;
-    let commands: Vec<&str> =
-        list.lines().filter_map(|line| line.trim().strip_prefix("flashmark ")).collect();
-    let shown: Vec<&str> =
-        commands.iter().copied().filter(|command| command.starts_with("report")).collect();
-    assert_eq!(shown.len(), 5, "{list}");
-    for (article, command) in ARTICLES.iter().zip(shown) {
-        let words: Vec<&str> = command.split(' ').collect();
-        let screen = joined(&flashmark.done(&words).out);
-        for text in [article.number, article.title, article.address, article.found] {
-            assert!(screen.contains(text), "{text}: {screen}");
-        }
-        assert!(joined(&list).contains(article.found), "{list}");
-        let count = report::words::count(cells(article).len(), "figure");
-        assert!(screen.contains(&count) && joined(&list).contains(&count), "{count}");
-    }
-    let copied = |line: &&str| line.trim().starts_with("flashmark ");
-    assert!(list.lines().filter(|it| !copied(it)).all(|it| it.chars().count() <= 80), "{list}");
-}
-
 /// "flashmark watch" was printed eleven times, and the program refused it.
 #[test]
 fn every_printed_command_is_taken() {
