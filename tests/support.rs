@@ -123,7 +123,8 @@ pub struct Flashmark {
 
 impl Flashmark {
     pub fn new() -> Flashmark {
-        let own = tempfile::tempdir().unwrap();
+        // In memory, where each cell need not wait for a disk.
+        let own = Scratch::in_memory().0;
         Flashmark { home: own.path().to_owned(), _own: Some(own) }
     }
 

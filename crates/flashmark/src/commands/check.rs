@@ -34,7 +34,8 @@ const MIN_BUDGET_NS: u64 = 5 * SECOND_NS;
 /// Answers the three questions; a check of the same medium within a day is shown again.
 pub fn run(mut flags: CheckFlags) -> Result {
     if let Some(targets) = several::targets(&mut flags.target, &mut flags.more)? {
-        let CheckFlags { plan, json, quiet, access, .. } = flags;
+        let CheckFlags { plan, json, quiet, progress, access, .. } = flags;
+        let quiet = progress.is_silent(quiet);
         let flags = SeveralFlags { erase: &access.erase, plan_only: plan, json, quiet };
         return several::run(&targets, &flags);
     }

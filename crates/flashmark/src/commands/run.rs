@@ -41,7 +41,7 @@ fn run_several(targets: &[String], flags: &RunFlags) -> Result {
         erase: &flags.access.erase,
         plan_only: flags.plan,
         json: false,
-        quiet: flags.outputs.quiet,
+        quiet: flags.outputs.is_silent(),
     };
     several::run(targets, &flags)
 }

@@ -36,6 +36,12 @@ fn each_medium_has_its_row_and_its_run() {
 }
 
 #[test]
+fn nothing_but_the_table_is_printed_without_progress() {
+    let ran = Flashmark::new().done("check sim:a1 sim:class10 --progress none");
+    assert!(ran.err.is_empty() && ran.out.starts_with("medium "), "{ran}");
+}
+
+#[test]
 fn programs_get_a_line_for_each_and_events_that_name_their_target() {
     let flashmark = Flashmark::new();
     let words = ["check", "sim:a1", "sim:class10", "--json", "--progress", "json"];
