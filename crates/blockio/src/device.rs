@@ -135,11 +135,6 @@ impl RealDevice {
         })
     }
 
-    /// Bytes of the file for which no block is allocated; `None` for a block device.
-    pub fn holes_bytes(&self) -> Option<std::io::Result<u64>> {
-        (self.target.kind == FileKind::File).then(|| crate::file_holes(&self.target.buffered))
-    }
-
     /// A view of the I/Os in flight, for other threads.
     pub fn watch(&self) -> InFlightWatch {
         InFlightWatch(self.in_flight_table.clone())

@@ -1,6 +1,7 @@
 //! The extent guard: nothing outside the allowed extents is ever written.
 
-use crate::{Completion, Device, Facts, IoError, IoErrorKind, Request, Slot};
+use crate::forward::forward;
+use crate::{Device, IoError, IoErrorKind, Request};
 
 /// A range of bytes on a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,18 +105,8 @@ impl<D: Device> ExtentGuard<D> {
 }
 
 impl<D: Device> Device for ExtentGuard<D> {
-    fn facts(&self) -> &Facts {
-        self.inner.facts()
-    }
-    fn now(&mut self) -> u64 {
-        self.inner.now()
-    }
-    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
-        self.inner.prepare(slots, slot_bytes)
-    }
-    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-        self.inner.buffer(slot)
-    }
+    forward!(facts now prepare buffer reap idle drop_caches cpu_ns host_stalls run_delay_ns set_data_needed);
+
     #[inline]
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         if request.modifies() {
@@ -131,28 +122,6 @@ impl<D: Device> Device for ExtentGuard<D> {
             return Ok(());
         }
         self.inner.submit(request)
-    }
-    #[inline]
-    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
-        self.inner.reap(min, done)
-    }
-    fn idle(&mut self, duration_ns: u64) {
-        self.inner.idle(duration_ns)
-    }
-    fn drop_caches(&mut self) -> Result<(), IoError> {
-        self.inner.drop_caches()
-    }
-    fn cpu_ns(&mut self) -> Option<u64> {
-        self.inner.cpu_ns()
-    }
-    fn host_stalls(&mut self, from_ns: u64) -> Vec<record::HostStall> {
-        self.inner.host_stalls(from_ns)
-    }
-    fn run_delay_ns(&mut self) -> Option<u64> {
-        self.inner.run_delay_ns()
-    }
-    fn set_data_needed(&mut self, looked_at: bool) {
-        self.inner.set_data_needed(looked_at)
     }
 }
 

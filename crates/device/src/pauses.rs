@@ -2,7 +2,7 @@
 //! time.
 
 use crate::forward::forward;
-use crate::{Completion, Device, Facts, IoError, Op, Request};
+use crate::{Completion, Device, IoError, Op, Request};
 
 /// Pauses and flush times of a medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,14 +34,7 @@ pub struct PausingDevice<D> {
 impl<D: Device> PausingDevice<D> {
     /// Adds pauses to `inner`.
     pub fn new(inner: D, how: PauseTimes) -> PausingDevice<D> {
-        PausingDevice {
-            inner,
-            how,
-            since_bytes: 0,
-            is_dirty: false,
-            late_ns: 0,
-            under_way: Vec::new(),
-        }
+        PausingDevice { inner, how, since_bytes: 0, is_dirty: false, late_ns: 0, under_way: vec![] }
     }
 
     /// Length in nanoseconds of the pause that a request causes.
@@ -52,11 +45,11 @@ impl<D: Device> PausingDevice<D> {
             Op::Write => {
                 self.is_dirty = true;
                 self.since_bytes += request.length_bytes;
-                let is_due = self.how.every_bytes > 0 && self.since_bytes >= self.how.every_bytes;
-                if is_due {
-                    self.since_bytes = 0;
+                if self.how.every_bytes == 0 || self.since_bytes < self.how.every_bytes {
+                    return 0;
                 }
-                if is_due { self.how.pause_ns } else { 0 }
+                self.since_bytes = 0;
+                self.how.pause_ns
             }
             _ => 0,
         }
@@ -64,11 +57,8 @@ impl<D: Device> PausingDevice<D> {
 }
 
 impl<D: Device> Device for PausingDevice<D> {
-    forward!(prepare buffer idle drop_caches cpu_ns set_data_needed);
+    forward!(facts prepare buffer idle drop_caches cpu_ns set_data_needed);
 
-    fn facts(&self) -> &Facts {
-        self.inner.facts()
-    }
     fn now(&mut self) -> u64 {
         self.inner.now() + self.late_ns
     }

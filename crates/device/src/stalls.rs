@@ -4,7 +4,7 @@
 use record::HostStall;
 
 use crate::forward::forward;
-use crate::{Completion, Device, Facts, IoError, Request};
+use crate::{Completion, Device, IoError, Request};
 
 /// A device on a host that stands still at known times.
 pub struct HostStalls<D> {
@@ -38,17 +38,11 @@ impl<D: Device> HostStalls<D> {
 }
 
 impl<D: Device> Device for HostStalls<D> {
-    forward!(prepare buffer drop_caches cpu_ns run_delay_ns set_data_needed);
+    forward!(facts prepare buffer idle drop_caches cpu_ns run_delay_ns set_data_needed);
 
-    fn facts(&self) -> &Facts {
-        self.inner.facts()
-    }
     fn now(&mut self) -> u64 {
         let inner_ns = self.inner.now();
         self.noticed(inner_ns)
-    }
-    fn idle(&mut self, duration_ns: u64) {
-        self.inner.idle(duration_ns);
     }
     fn host_stalls(&mut self, from_ns: u64) -> Vec<HostStall> {
         self.seen.iter().filter(|stall| stall.to_ns > from_ns).copied().collect()

@@ -304,19 +304,6 @@ mod tests {
     }
 
     #[test]
-    fn a_small_text_does_not_ask_for_gigabytes() {
-        let mut bytes = Vec::new();
-        V2Serializer::new().serialize(&nothing(), &mut bytes).unwrap();
-        let with = |at: usize, value: u32| {
-            let mut hostile = bytes.clone();
-            hostile[at..at + 4].copy_from_slice(&value.to_be_bytes());
-            Histogram::decode(&STANDARD.encode(&hostile)).unwrap_err().to_string()
-        };
-        assert_eq!(with(4, u32::MAX), "not a latency histogram: its counts are longer than 1 MiB");
-        assert_eq!(with(12, 5), "not a latency histogram: it has 5 digits, more than 3");
-    }
-
-    #[test]
     fn texts_beyond_a_limit_are_refused() {
         let mut bytes = Vec::new();
         V2Serializer::new().serialize(&nothing(), &mut bytes).unwrap();
@@ -330,6 +317,7 @@ mod tests {
         };
         assert_eq!(with(4, 1 << 20), "failed to fill whole buffer");
         assert_eq!(with(4, (1 << 20) + 1), "its counts are longer than 1 MiB");
+        assert_eq!(with(4, u32::MAX), "its counts are longer than 1 MiB");
         assert_eq!(with(8, 1), "it is shifted or scaled");
         assert_eq!(with(32, 0), "it is shifted or scaled");
         assert_eq!(with(12, 4), "it has 4 digits, more than 3");

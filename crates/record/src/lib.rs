@@ -36,6 +36,7 @@ pub mod json;
 pub mod limits;
 mod medium;
 pub mod metric;
+mod moment;
 mod params;
 mod published;
 mod quantity;
@@ -74,6 +75,7 @@ pub use medium::{
     Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,
     TargetKind, Temperature,
 };
+pub use moment::Moment;
 pub use params::{Content, Direction, Params, Path, Pattern, Region, Sync};
 pub use published::Published;
 pub use quantity::{QuantityFigure, nearest_command, quantities, thread_views};

@@ -166,27 +166,29 @@ pub fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     }
     let bound = cell.bound().map(Bound::words);
     let finite = estimate.ci95.filter(|ends| ends.iter().all(|end| end.is_finite()));
-    let interval = match finite {
+    let interval = match (finite, bound, fact(name)) {
         _ if !estimate.value.is_finite() || estimate.n == 0 => {
             return Shown::Withheld("nothing measured".to_owned());
         }
         // A transient state has no level: the figure is only a bound.
-        _ if let Some(bound) = bound.filter(|_| fact(name).is_none()) => bound.to_owned(),
+        (_, Some(bound), None) => bound.to_owned(),
         // If little more than a limit is known, a figure would be too precise.
-        Some([low, high]) if name == metric::REAL_BYTES && low < high / 4.0 => {
+        (Some([low, high]), ..) if name == metric::REAL_BYTES && low < high / 4.0 => {
             let most = words::quantity(name, high);
             return Shown::Withheld(format!("no more than {most}; how much was not found in time"));
         }
-        Some(_) if let Some(rounds) = cell.variation(name) => words::variation(name, rounds),
-        Some(_) if cell.is_one_look() => ONE_LOOK.to_owned(),
-        Some(_) if estimate.is_open() => OPEN_INTERVAL.to_owned(),
-        Some(ends) => words::interval(name, ends),
-        None if let Some(what) = fact(name) => what.to_owned(),
-        None if is_imported(cell) || estimate.n == 1 => {
+        (Some(ends), ..) => match cell.variation(name) {
+            Some(rounds) => words::variation(name, rounds),
+            None if cell.is_one_look() => ONE_LOOK.to_owned(),
+            None if estimate.is_open() => OPEN_INTERVAL.to_owned(),
+            None => words::interval(name, ends),
+        },
+        (None, _, Some(what)) => what.to_owned(),
+        (None, ..) if is_imported(cell) || estimate.n == 1 => {
             let text = words::quantity(name, estimate.value);
             return Shown::Single { value: estimate.value, text, n: estimate.n };
         }
-        None => {
+        (None, ..) => {
             return Shown::Withheld(format!(
                 "no interval from {}",
                 words::count(estimate.n as usize, "sample")

@@ -87,8 +87,8 @@ const OWNED: &[(&str, &[&str], &str)] = &[
     ("indicatif", &["flashmark", "session"], "only programs know a terminal"),
     (
         "jiff",
-        &["collection", "flashmark", "import", "lab", "program", "results", "store"],
-        "the wall clock is read by programs",
+        &["import", "lab"],
+        "the wall clock is read by programs, and `record::Moment` reads times",
     ),
     ("jsonschema", &["flashmark", "results", "xtask"], "it is for tests, and large"),
 ];

@@ -13,8 +13,8 @@ use record::collection::Origin;
 use record::limits::{MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, most_of};
 use record::units::{Nanos, saturating_sum};
 use record::{
-    Cell, Claims, Content, CountUnit, Flag, Params, Path, Published, Series, SeriesAxis, Stop,
-    TargetKind, test,
+    Cell, Claims, Content, CountUnit, Flag, Moment, Params, Path, Published, Series, SeriesAxis,
+    Stop, TargetKind, test,
 };
 
 use super::range::{MAX_OPS, MOST, contradiction, figure, within, within_if};
@@ -104,7 +104,7 @@ fn check_head(run: &Published) -> Result<(), Rejection> {
         within("link.max_bps", bps, 1.0, MAX_BPS)?;
     }
     match &run.started {
-        Some(text) if text.parse::<jiff::Timestamp>().is_err() => Err(Rejection::invalid(
+        Some(text) if Moment::read(text).is_none() => Err(Rejection::invalid(
             "out-of-range",
             "started: no time as RFC 3339 writes it, for example 2026-05-01T12:00:00Z".to_owned(),
         )),

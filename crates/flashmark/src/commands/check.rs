@@ -4,13 +4,13 @@
 //! to erase, everything that is overwritten is restored; the limits of all tests follow the time
 //! budget; and a medium with an identity of its own is not checked twice within a day.
 
-use jiff::Timestamp;
 use record::units::{MILLISECOND_NS, SECOND_NS};
-use record::{Ended, Medium, Record, TargetKind, Use};
+use record::{Ended, Medium, Moment, Record, TargetKind, Use};
 use store::{RunDir, Store};
 
 use crate::commands::run;
 use crate::several::{self, SeveralFlags};
+use program::clock;
 use program::exit::{Exit, OrExit, Result, usage};
 use program::printing::{print, print_document};
 use session::flags::{CheckFlags, MoreTargets, RunFlags};
@@ -23,7 +23,7 @@ use session::request::{self, RunRequest, Wanted};
 /// Name of its suite.
 pub const SUITE: &str = request::CHECK_SUITE;
 /// Age up to which a check of the same medium is shown in place of a new one.
-const STANDS: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
+const STANDS_NS: i128 = 24 * 3600 * SECOND_NS as i128;
 /// Longest time of the capacity probe in a budget of up to two minutes; of a longer budget it gets
 /// one part in [`SHARE`].
 const PROBE_NS: u64 = 20 * SECOND_NS;
@@ -140,7 +140,7 @@ fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, 
             asked(&run.dir).is_some_and(|before| is_same_question(&before, request));
         if is_asked_again
             && record.target.kind == opened.target.kind
-            && stands(&record, &opened.medium, Timestamp::now())
+            && stands(&record, &opened.medium, clock::moment())
         {
             return Ok(Some((record, run.dir)));
         }
@@ -149,7 +149,7 @@ fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, 
 }
 
 /// True if an earlier check is still valid: of this medium, by this program, within a day.
-fn stands(before: &Record, medium: &Medium, now: Timestamp) -> bool {
+fn stands(before: &Record, medium: &Medium, now: Moment) -> bool {
     is_same_medium(&before.medium, medium)
         && before.run.software == session::begin::software()
         && is_recent(before, now)
@@ -163,11 +163,10 @@ fn is_same_medium(before: &Medium, now: &Medium) -> bool {
     identity(before) == identity(now)
 }
 
-fn is_recent(record: &Record, now: Timestamp) -> bool {
-    let finished = record.run.finished.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
+fn is_recent(record: &Record, now: Moment) -> bool {
+    let finished = record.run.finished.as_deref().and_then(Moment::read);
     // A clock that was set back tells nothing.
-    let is_within = |since: jiff::SignedDuration| !since.is_negative() && since < STANDS;
-    finished.is_some_and(|finished| is_within(now.duration_since(finished)))
+    finished.is_some_and(|finished| (0..STANDS_NS).contains(&(now.0 - finished.0)))
 }
 
 fn asked(dir: &RunDir) -> Option<RunRequest> {
@@ -210,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_check_stands_for_the_same_medium_within_a_day_and_for_no_other() {
-        let now: Timestamp = "2026-11-25T12:00:00Z".parse().unwrap();
+        let now = Moment::read("2026-11-25T12:00:00Z").unwrap();
         let measured = |finished: &str, medium: Medium| {
             let run = Run {
                 finished: Some(finished.into()),

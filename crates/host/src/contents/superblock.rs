@@ -1,5 +1,7 @@
 //! Fields of superblocks and headers that no tool prints quickly.
 
+use record::Moment;
+
 /// Byte offset of the superblock of ext2, ext3 and ext4 (the kernel's
 /// Documentation/filesystems/ext4/super.rst).
 const EXT_SUPERBLOCK: usize = 1024;
@@ -41,17 +43,7 @@ pub fn image(head: &[u8]) -> Option<&'static str> {
 
 /// A time in seconds since 1970 as "2026-11-20 18:04 UTC".
 pub fn date(seconds: u64) -> String {
-    let (days, minutes) = (seconds / 86_400, seconds % 86_400 / 60);
-    // days since 1 March of the year 0, in eras of 400 years, so that the leap day is the last of
-    // its year (Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days)
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes / 60, minutes % 60)
+    let text = Moment(i128::from(seconds) * 1_000_000_000).to_string();
+    text.split_once('T')
+        .map_or_else(String::new, |(date, time)| format!("{date} {} UTC", &time[..5]))
 }

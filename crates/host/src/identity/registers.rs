@@ -75,34 +75,29 @@ impl Cid {
     /// The register of an SD card; `None` for any other text.
     pub fn sd(text: &str) -> Option<Cid> {
         let register = Register::from_hex(text, 16)?;
-        let bits = |high, low| register.bits(high, low);
-        Some(Cid {
-            manufacturer: bits(127, 120) as u8,
-            oem: register.ascii(119, 104),
-            name: register.ascii(103, 64),
-            revision: format!("{}.{}", bits(63, 60), bits(59, 56)),
-            serial: bits(55, 24) as u32,
-            year: Some(2000 + bits(19, 12) as u32),
-            month: bits(11, 8) as u32,
-            checksum_fits: checksum_fits(&register),
-        })
+        let year = Some(2000 + register.bits(19, 12) as u32);
+        Some(Cid { year, month: register.bits(11, 8) as u32, ..Cid::of(&register, 64) })
     }
 
     /// The register of an MMC or eMMC, without the year: it needs the revision of EXT_CSD, and
     /// sysfs has it (`date`).
     pub fn mmc(text: &str) -> Option<Cid> {
-        let register = Register::from_hex(text, 16)?;
+        Some(Cid::of(&Register::from_hex(text, 16)?, 56))
+    }
+
+    /// The register whose name ends at this bit, with the month of an MMC.
+    fn of(register: &Register, end: usize) -> Cid {
         let bits = |high, low| register.bits(high, low);
-        Some(Cid {
+        Cid {
             manufacturer: bits(127, 120) as u8,
             oem: register.ascii(119, 104),
-            name: register.ascii(103, 56),
-            revision: format!("{}.{}", bits(55, 52), bits(51, 48)),
-            serial: bits(47, 16) as u32,
+            name: register.ascii(103, end),
+            revision: format!("{}.{}", bits(end - 1, end - 4), bits(end - 5, end - 8)),
+            serial: bits(end - 9, end - 40) as u32,
             year: None,
             month: bits(15, 12) as u32,
-            checksum_fits: checksum_fits(&register),
-        })
+            checksum_fits: checksum_fits(register),
+        }
     }
 }
 

@@ -7,16 +7,14 @@ use std::path::Path;
 
 use crate::export::{CsvSink, DatasetSink, JsonSink, ParquetSink, Sink};
 use collection::content_name;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
-use record::Record;
 use record::collection::{CollectionRun, Origin};
+use record::{Moment, Record};
 use store::{RunDir, Store, atomic_write_with};
 
 use crate::cli::{ExportFlags, ExportFormat};
 use crate::commands::own_runs::each_measured;
 use crate::commands::whole_dir::{DATASET, WholeDir};
+use program::clock;
 use program::exit::{Exit, Failure, OrExit, Result, usage};
 use program::printing::print_document;
 use session::kept::{find, load_from, measured};
@@ -116,7 +114,7 @@ enum Source {
     /// Runs that were named.
     Named(Vec<CollectionRun>),
     /// All runs of this machine that measured something, since then.
-    Machine { store: Store, since: Option<Timestamp> },
+    Machine { store: Store, since: Option<Moment> },
 }
 
 impl Source {
@@ -125,7 +123,7 @@ impl Source {
         if flags.all { Source::machine(since) } else { named(flags, since) }
     }
 
-    fn machine(since: Option<Timestamp>) -> Result<Source> {
+    fn machine(since: Option<Moment>) -> Result<Source> {
         let store = Store::open(Store::default_root());
         if store.directories().or_usage()?.is_empty() {
             return nothing_kept();
@@ -156,16 +154,11 @@ impl Source {
 }
 
 /// Reads a date (its first moment in UTC), a time, or an age.
-fn read_since(text: &str) -> Result<Timestamp> {
-    let of_date = |date: Date| Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp());
-    let ago = |span: SignedDuration| Timestamp::now().checked_sub(span).ok();
+fn read_since(text: &str) -> Result<Moment> {
     let days = |text: &str| text.strip_suffix('d')?.parse::<u32>().ok();
-    let found = text
-        .parse::<Timestamp>()
-        .ok()
-        .or_else(|| of_date(text.parse().ok()?))
-        .or_else(|| ago(SignedDuration::from_hours(24 * i64::from(days(text)?))));
-    match found {
+    let ago = |days: u32| Moment(clock::moment().0 - i128::from(days) * 86_400_000_000_000);
+    let found = Moment::read(text).or_else(|| Moment::read_date(text));
+    match found.or_else(|| days(text).map(ago)) {
         Some(time) => Ok(time),
         None => usage(format_args!(
             "--since {text}: type a date (2026-11-01), a time (2026-11-01T12:00:00Z) or days (30d)"
@@ -173,13 +166,13 @@ fn read_since(text: &str) -> Result<Timestamp> {
     }
 }
 
-fn is_since(entry: &CollectionRun, since: Option<Timestamp>) -> bool {
-    let ended = || entry.received.parse::<Timestamp>().ok();
+fn is_since(entry: &CollectionRun, since: Option<Moment>) -> bool {
+    let ended = || Moment::read(&entry.received);
     since.is_none_or(|since| ended().is_some_and(|ended| ended >= since))
 }
 
 /// Runs of this machine that were named, each once.
-fn named(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
+fn named(flags: &ExportFlags, since: Option<Moment>) -> Result<Source> {
     if flags.runs.is_empty() {
         return nothing_kept();
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use record::collection::{CollectionRun, FIGURES, HeadlineFigure};
-use record::{Cell, Estimate, Flag, Published};
+use record::{Cell, Estimate, Flag, Moment, Published};
 use serde::Serialize;
 
 /// Type of the values of a column.
@@ -34,7 +34,7 @@ pub enum ColumnValue {
     /// Value of a column of lists of words.
     Words(Vec<String>),
     /// Value of a column of times.
-    Time(jiff::Timestamp),
+    Time(Moment),
     /// Value of a column of whole numbers.
     Integer(i64),
     /// Value of a column of floating-point numbers.
@@ -69,10 +69,7 @@ pub(super) fn text(value: Option<&str>) -> ColumnValue {
 
 /// A time as RFC 3339 writes it; a date alone is its first moment in UTC.
 pub(super) fn time(value: Option<&str>) -> ColumnValue {
-    let read = |text: &str| {
-        let of_date = |date: jiff::civil::Date| date.to_zoned(jiff::tz::TimeZone::UTC);
-        text.parse().ok().or_else(|| Some(of_date(text.parse().ok()?).ok()?.timestamp()))
-    };
+    let read = |text: &str| Moment::read(text).or_else(|| Moment::read_date(text));
     value.and_then(read).map_or(ColumnValue::Nothing, ColumnValue::Time)
 }
 

@@ -101,7 +101,7 @@ fn month(entry: &CollectionRun) -> String {
     let times = [entry.run.started.as_deref(), Some(&entry.received)];
     let month = times.into_iter().flatten().find_map(|time| {
         let ColumnValue::Time(time) = columns::time(Some(time)) else { return None };
-        Some(time.strftime("%Y-%m").to_string())
+        Some(time.to_string()[..7].to_owned())
     });
     month.unwrap_or_else(|| "unknown".to_owned())
 }

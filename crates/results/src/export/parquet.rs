@@ -141,7 +141,9 @@ impl Pending {
         match (&mut self.values, value) {
             (_, ColumnValue::Nothing) => {}
             (Values::Text(all), ColumnValue::Text(text)) => all.push(text.into_bytes().into()),
-            (Values::Time(all), ColumnValue::Time(time)) => all.push(time.as_microsecond()),
+            (Values::Time(all), ColumnValue::Time(time)) => {
+                all.push(time.0.div_euclid(1000) as i64)
+            }
             (Values::Integer(all), ColumnValue::Integer(number)) => all.push(number),
             (Values::Real(all), ColumnValue::Real(number)) => all.push(number),
             (Values::Truth(all), ColumnValue::Truth(truth)) => all.push(truth),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use findings::Figures;
 use record::collection::{Figure, FigureUnit, Origin, RunHeadline};
 use record::text::printable;
-use record::{Published, Record, Severity};
+use record::{Moment, Published, Record, Severity};
 use store::{RunDir, RunSummary};
 
 use program::exit::Result;
@@ -117,9 +117,9 @@ fn labelled(sample: Sample, labels: &[(&str, Option<&str>)]) -> Sample {
 fn samples(measured: &MeasuredRun) -> Vec<Sample> {
     let (run, headline) = (&measured.run, findings::headline(&measured.record));
     let mut all = vec![info(measured)];
-    if let Ok(time) = measured.ended().parse::<jiff::Timestamp>() {
+    if let Some(time) = Moment::read(measured.ended()) {
         let help = "When the run ended, in seconds since 1970.";
-        all.push(gauge("run_timestamp_seconds", help, time.as_second() as f64));
+        all.push(gauge("run_timestamp_seconds", help, time.0.div_euclid(1_000_000_000) as f64));
     }
     let seconds = run.elapsed_ns as f64 / 1e9;
     all.push(gauge("run_duration_seconds", "Time that the run took.", seconds));

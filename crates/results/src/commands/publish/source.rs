@@ -6,9 +6,9 @@ use std::path::Path;
 
 use collection::site::SiteInfo;
 use collection::{LineRuns, SentRun, Upload, lines_of};
-use record::Cell;
 use record::collection::{CollectionLine, CollectionRun, NO_TIME, Origin};
 use record::text::printable;
+use record::{Cell, Moment};
 use store::{RunDir, Store};
 
 use super::filling::{TextDigest, Tree};
@@ -302,5 +302,5 @@ fn sent_run(sender: Sender, short: &RunInShort, now: &str) -> SentRun {
 
 /// A time of a record in UTC, to the second.
 fn utc(time: &str) -> Option<String> {
-    time.parse().ok().map(program::clock::to_the_second)
+    Some(Moment::read(time)?.to_the_second().to_string())
 }
