@@ -15,13 +15,15 @@ pub fn build(root: &Path, package: &str) -> Result<PathBuf> {
     build_with("packaged", root, package)
 }
 
-/// Builds a program with a profile of cargo; returns its path.
+/// Builds a program, and that for file systems, which it starts, with a profile of cargo; returns its
+/// path.
 ///
 /// # Errors
 /// If it does not build.
 pub fn build_with(profile: &str, root: &Path, package: &str) -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--profile", profile, "--quiet", "--package", package]);
+    cargo.args(["--package", "flashmark-lab"]);
     succeed(cargo.current_dir(root)).with_context(|| format!("{package} does not build"))?;
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);

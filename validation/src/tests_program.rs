@@ -32,7 +32,7 @@ pub fn built(root: &Path) -> Result<TestPrograms> {
         executable.with_context(|| format!("cargo built no {name}"))
     };
     let words = ["test", "--manifest-path=validation/Cargo.toml", "--test=torture", "--no-run"];
-    let program = build(&["build", "--workspace", "--bin=flashmark"], "flashmark")?;
+    let program = build(&["build", "--workspace", "--bins"], "flashmark")?;
     Ok(TestPrograms { program, tests: build(&words, "torture")? })
 }
 
