@@ -48,13 +48,14 @@ impl Bench {
 
     /// Everything of this test that is still there: mounts, loop devices, processes, files.
     fn left(&self) -> Vec<String> {
+        // A server ends a moment after its device.
+        eventually("the end of the servers", || self.servers().is_empty().then_some(()));
         let ours = self.scratch.word();
         let of = |text: String| {
             text.lines().filter(|line| line.contains(ours)).map(str::to_owned).collect::<Vec<_>>()
         };
         let mut left = of(fs::read_to_string("/proc/self/mounts").unwrap());
         left.extend(of(tool("losetup", &["--list", "--noheadings", "--output", "NAME,BACK-FILE"])));
-        left.extend(self.servers().iter().map(|server| format!("process {server}")));
         left.extend(
             fs::read_dir(self.scratch.at("run"))
                 .into_iter()
