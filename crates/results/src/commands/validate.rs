@@ -22,6 +22,9 @@ pub fn run(flags: &ValidateFlags) -> Result {
     {
         return whole_collection::check(dir, flags);
     }
+    if flags.since.is_some() {
+        return usage("--since is for one collection; name its directory alone");
+    }
     let files = files_of(&flags.files)?;
     // Of each run only its line is kept: thousands of runs are larger than the memory.
     let lines = |at: usize| {
