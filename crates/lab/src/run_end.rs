@@ -1,4 +1,4 @@
-//! End of a session of a matrix, a replay or a trial of host settings.
+//! End of a session of a matrix or a replay.
 
 use anyhow::Error;
 use record::Record;

@@ -1,7 +1,7 @@
 //! The three programs and their commands. Each starts the one that has a command, with the words as
 //! they were typed.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -116,9 +116,10 @@ impl Program {
         )
     }
 
-    /// Becomes this program, with these words; returns only if it cannot, with the reason.
-    pub fn become_it(&self, words: &[OsString]) -> String {
-        let command = words.iter().find_map(|word| word.to_str()).unwrap_or_default();
+    /// Becomes this program, with the words that were typed; returns only if it cannot, with the
+    /// reason.
+    pub fn become_it(&self) -> String {
+        let command = typed_command().unwrap_or_default();
         let Some(program) = self.find() else {
             return format!(
                 "`{command}` is a command of {}, which is not here; {}",
@@ -126,7 +127,7 @@ impl Program {
                 self.installation()
             );
         };
-        let error = start(&program, words);
+        let error = start(&program);
         format!("{} does not start: {error}", program.display())
     }
 
@@ -159,7 +160,13 @@ impl Program {
 }
 
 /// Replaces this process by a program, under the name by which this one was called.
-fn start(program: &Path, words: &[OsString]) -> io::Error {
-    let name = std::env::args_os().next().unwrap_or_else(|| OsStr::new(FLASHMARK.name).into());
-    std::process::Command::new(program).arg0(name).args(words).exec()
+fn start(program: &Path) -> io::Error {
+    let mut typed = std::env::args_os();
+    let name = typed.next().unwrap_or_else(|| OsStr::new(FLASHMARK.name).into());
+    std::process::Command::new(program).arg0(name).args(typed).exec()
+}
+
+/// The command that was typed, or of which the help was asked for.
+pub fn typed_command() -> Option<String> {
+    std::env::args_os().skip(1).find(|word| word != "help")?.into_string().ok()
 }

@@ -6,7 +6,7 @@ use clap::Parser;
 use record::text::printable;
 
 use crate::exit::{Exit, OrExit, Result};
-use crate::programs::{Program, program_of};
+use crate::programs::{Program, program_of, typed_command};
 use crate::terminal::OutputStream;
 use crate::{messages, mistyped, signals};
 
@@ -17,12 +17,12 @@ pub fn start<C: Parser + Send + 'static>(
     answer: impl FnOnce(&clap::Error) -> Option<Exit>,
     work: impl FnOnce(C) -> Result + Send + 'static,
 ) -> ExitCode {
-    if let Some(why) = left_to_another::<C>(own) {
+    // Help is as wide as what it is printed on.
+    let command = own.command::<C>().term_width(OutputStream::Output.width());
+    if let Some(why) = left_to_another(own, &command) {
         crate::say!("flashmark: {why}");
         return Exit::Usage.into();
     }
-    // Help is as wide as what it is printed on.
-    let command = own.command::<C>().term_width(OutputStream::Output.width());
     let typed = command.try_get_matches().and_then(|typed| C::from_arg_matches(&typed));
     let cli = match typed {
         Ok(cli) => cli,
@@ -43,14 +43,10 @@ pub fn start<C: Parser + Send + 'static>(
 
 /// Becomes the program that has the command which was typed; the reason if it cannot, and `None`
 /// if the command is this program's.
-fn left_to_another<C: Parser>(own: &Program) -> Option<String> {
-    let words: Vec<_> = std::env::args_os().skip(1).collect();
-    let command = words.iter().find(|word| *word != "help")?.to_str()?;
-    if C::command().find_subcommand(command).is_some() {
-        return None;
-    }
-    let program = program_of(command).filter(|program| *program != own)?;
-    Some(program.become_it(&words))
+fn left_to_another(own: &Program, known: &clap::Command) -> Option<String> {
+    let command = typed_command().filter(|typed| known.find_subcommand(typed).is_none())?;
+    let program = program_of(&command).filter(|program| *program != own)?;
+    Some(program.become_it())
 }
 
 /// Says what to type instead of what was typed.

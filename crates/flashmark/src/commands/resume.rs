@@ -38,8 +38,7 @@ pub fn run(flags: &ResumeFlags) -> Result {
         }
         findings::matrix::SUITE if replayed.command.get("matrix").is_some() => {
             drop(lock);
-            let words: Vec<_> = std::env::args_os().skip(1).collect();
-            return usage(LAB.become_it(&words));
+            return usage(LAB.become_it());
         }
         _ => {}
     }

@@ -50,6 +50,23 @@ fn wrong_words_are_answered_with_the_command() {
     }
 }
 
+#[test]
+fn a_program_that_is_missing_is_named_with_its_installation() {
+    let scratch = Scratch::new();
+    let program = crate::support::program();
+    crate::support::tool("cp", &[program.to_str().unwrap(), scratch.word()]);
+    for (words, command, package) in [
+        (&["matrix", "."][..], "matrix", "flashmark-lab"),
+        (&["help", "matrix"], "matrix", "flashmark-lab"),
+        (&["publish", "site"], "publish", "flashmark-collection"),
+    ] {
+        let mut alone = std::process::Command::new(scratch.at("flashmark"));
+        let ran = crate::support::Ran::of(alone.args(words).env("PATH", "/nowhere"));
+        let said = format!("`{command}` is a command of {package}, which is not here; install");
+        assert!(ran.code == Some(2) && ran.err.contains(&said), "{words:?}: {ran}");
+    }
+}
+
 /// "There is no finding or word 'slow'; did you mean slowest or stop?"
 #[test]
 fn whoever_asks_why_it_is_slow_is_led_to_the_reasons() {

@@ -16,8 +16,7 @@ pub fn run(flags: &ResumeFlags) -> Result {
     replayed.unread.iter().for_each(|unread| warn(&dir, &unread.to_string()));
     if replayed.command.get(matrix::MARK).is_none() {
         drop(lock);
-        let words: Vec<_> = std::env::args_os().skip(1).collect();
-        return usage(FLASHMARK.become_it(&words));
+        return usage(FLASHMARK.become_it());
     }
     matrix::resume(&dir, lock, replayed, target.as_deref(), flags)
 }
