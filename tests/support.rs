@@ -538,7 +538,20 @@ impl Drop for Mount {
             let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
             is_done || !mounts.contains(&format!(" {} ", self.0.display()))
         });
+        left_everywhere(&self.0);
     }
+}
+
+/// Waits until no process has this mount: a mount namespace that a test beside this one has just
+/// made holds a copy of it.
+pub fn left_everywhere(at: &Path) {
+    let words = format!(" {} ", at.display());
+    within(Duration::from_secs(60), || {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let tables =
+            processes.flat_map(|process| fs::read_to_string(process.path().join("mountinfo")));
+        !tables.into_iter().any(|table| table.contains(&words))
+    });
 }
 
 /// Fills all free space of a file system, with a file "filler".

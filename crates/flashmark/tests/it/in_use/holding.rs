@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use super::super::support::Ran;
+use super::super::support::{Ran, left_everywhere};
 
 /// True in a virtual machine in which modules may be loaded and everything must be there.
 pub fn in_machine_made_for_it() -> bool {
@@ -194,6 +194,13 @@ impl Drop for Undo {
         let words: Vec<&str> = self.0[1..].iter().map(String::as_str).collect();
         let _ = tried(&self.0[0], &words);
     }
+}
+
+/// Takes a mount out of sight; what is open on it stays.
+pub fn unmount_by_name(at: &Path) -> Result<(), String> {
+    tried("umount", &["--lazy", at.to_str().unwrap()])?;
+    left_everywhere(at);
+    Ok(())
 }
 
 /// Mounts something at a directory that exists.

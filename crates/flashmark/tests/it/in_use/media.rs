@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::support::{EXT4, Scratch, tool};
 use super::files::{FIRST_THREAD_ENDED, MAPPED, another_run, container, virtual_machine};
-use super::holding::{Attached, Holder, Undo, driver, mounted, tried};
+use super::holding::{Attached, Holder, Undo, driver, mounted, tried, unmount_by_name};
 use super::{Arranged, Case, Stage};
 
 pub const CASES: &[Case] = &[
@@ -203,7 +203,7 @@ fn lazily_unmounted() -> Arranged {
     tried("mount", &["-o", "ro,noload", attached.word(), at.to_str().unwrap()])?;
     let undo = Undo::by(&["umount", at.to_str().unwrap()]);
     let holder = Holder::python(&at, "f=os.open(path,os.O_RDONLY)")?;
-    drop(Undo::by(&["umount", "--lazy", at.to_str().unwrap()]));
+    unmount_by_name(&at)?;
     Ok(stage
         .refused_with("held open by another program or mounted out of sight")
         .keeps(undo)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::support::{Scratch, tool};
-use super::holding::{Attached, Holder, Undo, driver, mounted, tried};
+use super::holding::{Attached, Holder, Undo, driver, mounted, tried, unmount_by_name};
 use super::media::{QUIETLY, medium};
 use super::{Arranged, Case, Stage};
 
@@ -78,7 +78,7 @@ fn file_on_it() -> Arranged {
     // Mounted for writing, the kernel itself would go on writing: ext4 still makes its inode tables.
     let mount = mounted(&[QUIETLY, &[lower.word()]].concat(), &at)?;
     let upper = Attached::with(&inside, &["--read-only"])?;
-    tried("umount", &["--lazy", at.to_str().unwrap()])?;
+    unmount_by_name(&at)?;
     drop(mount);
     let reason = part_of(lower.word(), upper.word(), "loop over a file on it");
     Ok(stage.refused_with(reason).keeps(lower).keeps(upper))
