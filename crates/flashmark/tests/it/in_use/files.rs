@@ -9,7 +9,7 @@ use std::process::Command;
 
 use super::super::support::{Flashmark, Scratch, eventually};
 use super::holding::{Attached, Holder, Undo, mounted, python, tried};
-use super::{Arranged, Case, Stage};
+use super::{Arranged, Case, Compared, Stage};
 
 pub const CASES: &[Case] = &[
     Case { name: "loop by path", arrange: || by_loop(LoopCase::Path, false) },
@@ -85,7 +85,7 @@ pub const CASES: &[Case] = &[
             )
         },
     },
-    Case { name: "write lease", arrange: || held(WRITE_LEASE, "by") },
+    Case { name: "write lease", arrange: write_lease },
     Case { name: "a virtual machine", arrange: || virtual_machine(Stage::file(), "") },
     Case {
         name: "a virtual machine that only reads",
@@ -125,6 +125,10 @@ def stay():
     while True: time.sleep(1)
 threading.Thread(target=stay).start()
 ctypes.CDLL(None).pthread_exit(None)";
+
+fn write_lease() -> Arranged {
+    Ok(held(WRITE_LEASE, "held open for writing by")?.comparing(Compared::Times))
+}
 
 enum LoopCase {
     Path,
@@ -209,7 +213,7 @@ fn swap_file() -> Arranged {
     tried("swapon", &["--priority", "0", &stage.target])?;
     let undo = Undo::by(&["swapoff", &stage.target]);
     // Renamed: /proc/swaps follows the name, the identity stays.
-    Ok(stage.swapped_to().refused_with("swap space").keeps(undo))
+    Ok(stage.comparing(Compared::FirstPage).refused_with("swap space").keeps(undo))
 }
 
 /// A process that holds the file by these lines of Python.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::support::{EXT4, Scratch, tool};
 use super::files::{FIRST_THREAD_ENDED, MAPPED, another_run, container, virtual_machine};
 use super::holding::{Attached, Holder, Undo, driver, mounted, tried, unmount_by_name};
-use super::{Arranged, Case, Stage};
+use super::{Arranged, Case, Compared, Stage};
 
 pub const CASES: &[Case] = &[
     Case { name: "mounted", arrange: || mounted_medium(false) },
@@ -221,7 +221,7 @@ fn swap() -> Arranged {
         attached.word(),
         attached.name()
     );
-    Ok(stage.swapped_to().refused_with(reason).keeps(attached).keeps(undo))
+    Ok(stage.comparing(Compared::FirstPage).refused_with(reason).keeps(attached).keeps(undo))
 }
 
 fn held(code: &str, reasons: &[&str]) -> Arranged {

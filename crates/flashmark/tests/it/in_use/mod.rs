@@ -13,7 +13,9 @@ mod media;
 mod stacks;
 
 use std::any::Any;
+use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,6 +34,16 @@ struct Case {
 /// The arranged target, or the reason why it cannot be arranged here.
 type Arranged = Result<Stage, String>;
 
+/// What must not change of the image.
+#[derive(Clone, Copy)]
+enum Compared {
+    Content,
+    /// The first page: the kernel writes to the rest.
+    FirstPage,
+    /// Its times: whoever opened it would break the lease on it, and wait 45 s for that.
+    Times,
+}
+
 /// A target and its holders.
 struct Stage {
     scratch: Scratch,
@@ -40,8 +52,7 @@ struct Stage {
     erase: Option<String>,
     /// Image that must not change.
     image: Option<PathBuf>,
-    /// True if only its first page must not change, as the kernel writes to the rest.
-    is_written_by_kernel: bool,
+    compared: Compared,
     /// Words that the refusal must contain.
     reasons: Vec<String>,
     /// Holders of the target; the last one added is released first.
@@ -56,7 +67,7 @@ impl Stage {
             erase: Some(target.clone()),
             target,
             image: None,
-            is_written_by_kernel: false,
+            compared: Compared::Content,
             reasons: Vec::new(),
             keep: Vec::new(),
         }
@@ -74,23 +85,26 @@ impl Stage {
         self
     }
 
-    /// Marks a swap area: the kernel writes to it whenever it pages out, but never to its first
-    /// page.
-    fn swapped_to(mut self) -> Stage {
-        self.is_written_by_kernel = true;
+    fn comparing(mut self, compared: Compared) -> Stage {
+        self.compared = compared;
         self
     }
 
-    /// Digest of the part of the image that must not change.
+    /// The part of the image that must not change, or its digest.
     fn kept(&self) -> Option<String> {
         let image = self.image.as_deref()?;
-        if !self.is_written_by_kernel {
-            return Some(format!("{:?}", sum(image)));
-        }
-        let mut page = [0; 4096];
-        let read = std::fs::File::open(image).and_then(|mut file| file.read_exact(&mut page));
-        read.expect("the image is there");
-        Some(format!("{page:?}"))
+        Some(match self.compared {
+            Compared::Content => format!("{:?}", sum(image)),
+            Compared::FirstPage => {
+                let mut page = [0; 4096];
+                File::open(image).and_then(|mut file| file.read_exact(&mut page)).unwrap();
+                format!("{page:?}")
+            }
+            Compared::Times => {
+                let facts = image.metadata().unwrap();
+                format!("{:?} {}.{}", facts.modified(), facts.ctime(), facts.ctime_nsec())
+            }
+        })
     }
 
     fn erased_as(mut self, name: &str) -> Stage {
