@@ -6,7 +6,6 @@
 //! counts, and the smallest and largest are shown beside it.
 
 mod engine_limit;
-mod footprint;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -45,11 +44,7 @@ const TABLE: Section<'static> =
 
 /// Flags of the study.
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub struct Flags {
-    /// Measurement of something else than I/O.
-    #[command(subcommand)]
-    pub other: Option<Other>,
     /// Rounds of alternating runs.
     #[arg(long, default_value_t = 7)]
     pub rounds: usize,
@@ -68,31 +63,31 @@ pub struct Flags {
     pub write: bool,
 }
 
-/// Other benches.
-#[derive(clap::Subcommand)]
-pub enum Other {
-    /// Size of the program, its start time, and the memory of a run.
-    Footprint(footprint::Flags),
-}
-
 /// Measures, prints the table, and fails if a target is missed.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
-    if let Some(Other::Footprint(flags)) = &flags.other {
-        return footprint::run(root, flags);
-    }
     ensure!(
         flags.rounds > 0 && flags.seconds > 0,
         "at least one round of at least one second is needed"
     );
+    let mut stat = Command::new("stat");
+    let file_system = output(stat.args(["--file-system", "--format=%T"]).arg(&flags.dir))?;
     ensure!(
-        file_system(&flags.dir)? == "ext2/ext3",
+        file_system.trim() == "ext2/ext3",
         "{} is not on ext4; name a directory that is with --dir",
         flags.dir.display()
     );
     let bench = Bench::new(flags)?;
     let mut rows = bench.random_reads()?;
-    rows.push(bench.single_reads()?);
-    rows.push(bench.incompressible_data()?);
+    rows.push(bench.in_turn(
+        ("4 KiB random reads, pread, against fio psync", "IOPS", Target::AtLeast(1.0)),
+        || bench.read_randomly(EngineChoice::Psync, 1, 1),
+        || bench.fio_reads("psync", &[]),
+    )?);
+    rows.push(bench.in_turn(
+        ("incompressible data, against fio refill_buffers", "B/s", Target::AtLeast(2.0)),
+        || Ok(bench.fill()),
+        || bench.fio_fills(),
+    )?);
     if let Some(tool) = &flags.tool {
         rows.push(bench.against_tool(&released::build(root, "flashmark")?, tool)?);
     }
@@ -104,6 +99,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 }
 
 /// Figures of one run.
+#[derive(Default)]
 struct Sample {
     /// I/Os or bytes a second.
     rate: f64,
@@ -112,6 +108,13 @@ struct Sample {
     /// Processor time of the thread that watches for host stalls, for each of them, in nanoseconds;
     /// 0 for fio.
     looking_ns: f64,
+}
+
+impl Sample {
+    /// Makes one without processor times.
+    fn of(rate: f64) -> Sample {
+        Sample { rate, ..Sample::default() }
+    }
 }
 
 /// Limit of a ratio.
@@ -178,38 +181,24 @@ impl Bench {
             plain.push(self.fio_reads("io_uring", &[&depth])?);
             tuned.push(self.fio_reads("io_uring", &[&[depth.as_str()], &best[..]].concat())?);
         }
-        let rate = |sample: &Sample| sample.rate;
         let cpu = |sample: &Sample| sample.cpu_ns;
-        let row = |what, unit, target, pairs| Row { what, unit, target, pairs };
-        Ok(vec![
-            row(
-                "4 KiB random reads, depth 32, against fio io_uring",
-                "IOPS",
-                Target::AtLeast(1.5),
-                Pairs::of(&ours, &plain, rate),
-            ),
-            row(
-                "the same, processor time for each I/O",
-                "ns",
-                Target::AtMost(0.75),
-                Pairs::of(&ours, &plain, cpu),
-            ),
-            row(
-                "the same against fio registerfiles, fixedbufs, batches of 8",
-                "IOPS",
-                Target::AtLeast(1.1),
-                Pairs::of(&ours, &tuned, rate),
-            ),
-            row(
-                "looking at the host, processor time for each I/O, against that of the I/O",
-                "ns",
-                Target::AtMost(0.02),
-                Pairs {
-                    ours: ours.iter().map(|sample| sample.looking_ns).collect(),
-                    theirs: ours.iter().map(cpu).collect(),
-                },
-            ),
-        ])
+        let against_plain = "4 KiB random reads, depth 32, against fio io_uring";
+        let against_tuned = "the same against fio registerfiles, fixedbufs, batches of 8";
+        let looking = "looking at the host, processor time for each I/O, against that of the I/O";
+        let own_cpu = Pairs {
+            ours: ours.iter().map(|sample| sample.looking_ns).collect(),
+            theirs: ours.iter().map(cpu).collect(),
+        };
+        let cpu = Pairs::of(&ours, &plain, cpu);
+        let rates = |theirs: &[Sample]| Pairs::of(&ours, theirs, |sample| sample.rate);
+        let rows = [
+            (against_plain, "IOPS", Target::AtLeast(1.5), rates(&plain)),
+            ("the same, processor time for each I/O", "ns", Target::AtMost(0.75), cpu),
+            (against_tuned, "IOPS", Target::AtLeast(1.1), rates(&tuned)),
+            (looking, "ns", Target::AtMost(0.02), own_cpu),
+        ];
+        let row = |(what, unit, target, pairs)| Row { what, unit, target, pairs };
+        Ok(rows.map(row).into())
     }
 
     /// Rates of both sides in turn.
@@ -221,24 +210,6 @@ impl Bench {
     ) -> Result<Row> {
         let (ours, theirs) = in_turn(0, self.rounds, &self.interrupted, ours, theirs)?;
         Ok(Row { what, unit, target, pairs: Pairs::of(&ours, &theirs, |sample| sample.rate) })
-    }
-
-    /// Random reads of 4 KiB at queue depth 1 by pread.
-    fn single_reads(&self) -> Result<Row> {
-        self.in_turn(
-            ("4 KiB random reads, pread, against fio psync", "IOPS", Target::AtLeast(1.0)),
-            || self.read_randomly(EngineChoice::Psync, 1, 1),
-            || self.fio_reads("psync", &[]),
-        )
-    }
-
-    /// Generation of incompressible data.
-    fn incompressible_data(&self) -> Result<Row> {
-        self.in_turn(
-            ("incompressible data, against fio refill_buffers", "B/s", Target::AtLeast(2.0)),
-            || Ok(self.fill()),
-            || self.fio_fills(),
-        )
     }
 
     /// Our loop as a suite runs it: through `dyn Device`, with every latency recorded.
@@ -271,19 +242,13 @@ impl Bench {
             generator.fill(std::hint::black_box(&mut buffer), Content::Incompressible, 0, bytes);
             bytes += FILL_BYTES as u64;
         }
-        Sample { rate: bytes as f64 / start.elapsed().as_secs_f64(), cpu_ns: 0.0, looking_ns: 0.0 }
+        Sample::of(bytes as f64 / start.elapsed().as_secs_f64())
     }
 
     /// Measures how fast fio fills its buffers: its null engine writes nothing.
     fn fio_fills(&self) -> Result<Sample> {
-        let job = self.fio(&[
-            "--ioengine=null",
-            "--size=1t",
-            "--rw=write",
-            "--bs=1m",
-            "--refill_buffers",
-            "--randrepeat=0",
-        ])?;
+        let data = ["--rw=write", "--bs=1m", "--refill_buffers", "--randrepeat=0"];
+        let job = self.fio(&[&["--ioengine=null", "--size=1t"][..], &data].concat())?;
         sample_of(&job, "write", "bw_bytes")
     }
 
@@ -304,7 +269,8 @@ fn closed_loop(
     time: Duration,
 ) -> Result<Sample> {
     device.prepare(depth, BLOCK_BYTES as usize)?;
-    let mut offset = random_offsets(FILE_BYTES / BLOCK_BYTES);
+    let mut random = Random::new(SEED);
+    let mut offset = || random.below(FILE_BYTES / BLOCK_BYTES) * BLOCK_BYTES;
     let mut latencies = Histogram::default();
     let mut done: Vec<Completion> = Vec::with_capacity(depth as usize);
     let (start, cpu, looking_ns) = (device.now(), device.cpu_ns(), looking_cpu_ns()?);
@@ -336,30 +302,17 @@ fn closed_loop(
 /// thread has its name a moment after it was started.
 fn looking_cpu_ns() -> Result<u64> {
     for _ in 0..100 {
-        if let Some(spent_ns) = looking_spent_ns()? {
-            return Ok(spent_ns);
+        for task in fs::read_dir("/proc/self/task")? {
+            let task = task?.path();
+            if fs::read_to_string(task.join("comm"))?.trim() == "host-lateness" {
+                let text = fs::read_to_string(task.join("schedstat"))
+                    .context("the kernel keeps no processor times of threads")?;
+                return Ok(text.split(' ').next().context("schedstat is empty")?.parse()?);
+            }
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     bail!("nothing looks at the host")
-}
-
-fn looking_spent_ns() -> Result<Option<u64>> {
-    for task in fs::read_dir("/proc/self/task")? {
-        let task = task?.path();
-        if fs::read_to_string(task.join("comm"))?.trim() == "host-lateness" {
-            let text = fs::read_to_string(task.join("schedstat"))
-                .context("the kernel keeps no processor times of threads")?;
-            return Ok(Some(text.split(' ').next().context("schedstat is empty")?.parse()?));
-        }
-    }
-    Ok(None)
-}
-
-/// Offsets of blocks in bytes, drawn uniformly and the same each time.
-fn random_offsets(blocks: u64) -> impl FnMut() -> u64 {
-    let mut random = Random::new(SEED);
-    move || random.below(blocks) * BLOCK_BYTES
 }
 
 /// Rate and processor time for each I/O from fio's JSON.
@@ -390,16 +343,11 @@ fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
             Target::AtMost(most) => format!("≤ {most}"),
         };
         let [ours, other] = row.pairs.medians().map(|median| figure(median, row.unit));
-        let (ratio, range, word) = (row.pairs.ratio(), row.pairs.range(2), word(row.holds()));
-        let what = row.what;
+        let word = if row.holds() { "holds" } else { "**missed**" };
+        let (what, ratio, range) = (row.what, row.pairs.ratio(), row.pairs.range(2));
         writeln!(text, "| {what} | {ours} | {other} | {ratio:.2} ({range}) | {target} | {word} |")?;
     }
     Ok(text)
-}
-
-/// Text of a target's last column.
-fn word(holds: bool) -> &'static str {
-    if holds { "holds" } else { "**missed**" }
 }
 
 /// Text of a figure to three digits with its unit: `1.57 M IOPS`, `72.0 GB/s`, `612 ns`.
@@ -418,12 +366,6 @@ fn figure(value: f64, unit: &str) -> String {
     // A space separates a prefix from a word, but not from a symbol.
     let apart = if unit == "IOPS" && !prefix.is_empty() { " " } else { "" };
     format!("{scaled:.decimals$} {prefix}{apart}{unit}")
-}
-
-/// File system of a directory, in the words of `stat`.
-fn file_system(dir: &Path) -> Result<String> {
-    let mut stat = Command::new("stat");
-    Ok(output(stat.args(["--file-system", "--format=%T"]).arg(dir))?.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -52,6 +52,18 @@ pub fn fio_results(text: &str) -> Result<Value> {
     Ok(serde_json::from_str(json)?)
 }
 
+/// Value of a number with its unit, of which the factors are given: "3.73M", "2.04ms".
+///
+/// # Errors
+/// If it is no number, or has another unit.
+pub fn with_unit(text: &str, units: &[(&str, f64)]) -> Result<f64> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = units.iter().find(|(name, _)| *name == unit);
+    let (_, factor) = factor.with_context(|| format!("{text} has no known unit"))?;
+    Ok(number.parse::<f64>().with_context(|| format!("{text} is no number"))? * factor)
+}
+
 /// Flag that Ctrl-C sets. The signal also ends the child that measures; this process goes on, to
 /// detach and remove what it made.
 ///

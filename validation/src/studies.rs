@@ -23,8 +23,7 @@ pub enum Study {
     /// Attach simulated media, measure them with fio, flashbench, f3probe and the program itself,
     /// and compare the figures with the models. Needs root.
     Attached(attached::Flags),
-    /// Measure the speed of the program, as ratios to fio; `footprint`: its size, start time and
-    /// memory.
+    /// Measure the speed of the program, as ratios to fio.
     Bench(bench::Flags),
     /// Compare the results of `standard` on simulated media with the truth; with --reruns, results
     /// on real storage with each other (root); the tables of docs/truth.md.

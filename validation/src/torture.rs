@@ -51,45 +51,27 @@ pub struct Flags {
 struct Part {
     name: &'static str,
     tests: &'static [&'static str],
-    environment_variable: fn(&Flags) -> (&'static str, u64),
+    variable: &'static str,
+    count: fn(&Flags) -> u64,
+}
+
+const fn part(
+    name: &'static str,
+    tests: &'static [&'static str],
+    variable: &'static str,
+    count: fn(&Flags) -> u64,
+) -> Part {
+    Part { name, tests, variable, count }
 }
 
 const PARTS: &[Part] = &[
-    Part {
-        name: "kills",
-        tests: &["crash::no_finished_cell", "kills::"],
-        environment_variable: |flags| ("KILLS", kills_each(flags.kills)),
-    },
-    Part {
-        name: "spans",
-        tests: &["span::"],
-        environment_variable: |flags| ("SPANS", flags.spans),
-    },
-    Part {
-        name: "stops",
-        tests: &["stops::"],
-        environment_variable: |flags| ("STOPS", flags.times),
-    },
-    Part {
-        name: "results",
-        tests: &["results::"],
-        environment_variable: |flags| ("RESULTS", flags.times),
-    },
-    Part {
-        name: "medium",
-        tests: &["medium::", "vm::away"],
-        environment_variable: |flags| ("GONE", flags.times.div_ceil(5)),
-    },
-    Part {
-        name: "power",
-        tests: &["power::"],
-        environment_variable: |flags| ("CUTS", flags.times),
-    },
-    Part {
-        name: "cards",
-        tests: &["vm::cards", "vm::restored", "vm::in_use"],
-        environment_variable: |flags| ("CARDS", flags.times),
-    },
+    part("kills", &["crash::no_finished_cell", "kills::"], "KILLS", |of| kills_each(of.kills)),
+    part("spans", &["span::"], "SPANS", |of| of.spans),
+    part("stops", &["stops::"], "STOPS", |of| of.times),
+    part("results", &["results::"], "RESULTS", |of| of.times),
+    part("medium", &["medium::", "vm::away"], "GONE", |of| of.times.div_ceil(5)),
+    part("power", &["power::"], "CUTS", |of| of.times),
+    part("cards", &["vm::cards", "vm::restored", "vm::in_use"], "CARDS", |of| of.times),
 ];
 
 /// Number of kills of each command, so that all together are `kills`: run on a simulated medium and
@@ -112,17 +94,13 @@ struct Row {
     lost: Vec<String>,
 }
 
-/// Rows by part and kind, in the order in which they were reported.
-#[derive(Default)]
-struct Rows(Vec<Row>);
-
 /// Runs the study and prints the table. An error if something was lost.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(
         rustix::process::geteuid().is_root(),
         "torture makes loop devices and virtual machines: start it as root"
     );
-    let (mut rows, mut failed, mut seed) = (Rows::default(), Vec::new(), flags.seed);
+    let (mut rows, mut failed, mut seed) = (Vec::<Row>::new(), Vec::new(), flags.seed);
     let (began, lasts) = (Instant::now(), Duration::from_secs_f64(flags.hours.max(0.0) * 3600.0));
     let programs = built(root)?;
     let parts: Vec<&Part> = PARTS
@@ -141,14 +119,14 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
             if !tests.passed() || reports.is_empty() {
                 failed.push(format!("{} (seed {seed})", part.name));
             }
-            reports.into_iter().for_each(|report| rows.add(report));
+            reports.into_iter().for_each(|report| add(&mut rows, report));
         }
         seed += 1;
         if began.elapsed() >= lasts {
             break;
         }
     }
-    let table = rows.table(flags, seed - 1, began.elapsed());
+    let table = table(&rows, flags, seed - 1, began.elapsed());
     // Tables of different calls are side by side.
     let (which, name) = match flags.only.join(",") {
         all if all.is_empty() => (String::new(), "cargo validation torture".to_owned()),
@@ -159,7 +137,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     };
     let heading = &format!("What was tried{which}");
     Section { page: PAGE, heading, name: &name }.publish(root, &table, flags.write)?;
-    for row in &rows.0 {
+    for row in &rows {
         row.lost.iter().for_each(|lost| println!("\n{}, {}: {lost}", row.part, row.what));
     }
     ensure!(failed.is_empty(), "something was lost, or could not be tried: {}", failed.join(", "));
@@ -178,9 +156,8 @@ fn torment(
     let scratch =
         tempfile::tempdir().context("cannot make a directory for the reports of the tests")?;
     Tests::start(root, programs, part.tests, scratch, |tests, _| {
-        let (name, count) = (part.environment_variable)(flags);
         tests.env("FLASHMARK_SEED", seed.to_string());
-        tests.env(format!("FLASHMARK_{name}"), count.to_string());
+        tests.env(format!("FLASHMARK_{}", part.variable), (part.count)(flags).to_string());
         if flags.at_once {
             let logs = root.join("target/torture");
             fs::create_dir_all(&logs).context("cannot make target/torture")?;
@@ -191,41 +168,36 @@ fn torment(
     })
 }
 
-impl Rows {
-    fn add(&mut self, report: Row) {
-        let is_same = |row: &&mut Row| row.part == report.part && row.what == report.what;
-        let Some(row) = self.0.iter_mut().find(is_same) else { return self.0.push(report) };
-        row.tries += report.tries;
-        for (name, count) in report.counts {
-            *row.counts.entry(name).or_default() += count;
-        }
-        row.lost.extend(report.lost);
+/// Adds a report to the row of its part and kind; rows are in the order of their first reports.
+fn add(rows: &mut Vec<Row>, report: Row) {
+    let is_same = |row: &&mut Row| row.part == report.part && row.what == report.what;
+    let Some(row) = rows.iter_mut().find(is_same) else { return rows.push(report) };
+    row.tries += report.tries;
+    for (name, count) in report.counts {
+        *row.counts.entry(name).or_default() += count;
     }
+    row.lost.extend(report.lost);
+}
 
-    fn table(&self, flags: &Flags, last_seed: u64, took: Duration) -> String {
-        let only = if flags.only.is_empty() {
-            String::new()
-        } else {
-            format!(" --only {}", flags.only.join(","))
-        };
-        let (kills, spans, times, seed) = (flags.kills, flags.spans, flags.times, flags.seed);
-        let at_once = if flags.at_once { " --at-once" } else { "" };
-        let minutes = took.as_secs().div_ceil(60);
-        let mut text = format!(
-            "`cargo validation torture --kills {kills} --spans {spans} --times {times} --seed {seed}{at_once}{only}`, seeds {seed} to {last_seed}, \
-             {minutes} min.\n\n"
-        );
-        text.push_str(
-            "| part | what | tries | of these | lost something |\n|---|---|---:|---|---:|\n",
-        );
-        for Row { part, what, tries, counts, lost } in &self.0 {
-            let counts: Vec<String> =
-                counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
-            let (counts, lost) = (counts.join(", "), lost.len());
-            writeln!(text, "| {part} | {what} | {tries} | {counts} | {lost} |").ok();
-        }
-        text
+fn table(rows: &[Row], flags: &Flags, last_seed: u64, took: Duration) -> String {
+    let Flags { kills, spans, times, seed, .. } = flags;
+    let at_once = if flags.at_once { " --at-once" } else { "" };
+    let only = match flags.only.as_slice() {
+        [] => String::new(),
+        only => format!(" --only {}", only.join(",")),
+    };
+    let minutes = took.as_secs().div_ceil(60);
+    let mut text = format!(
+        "`cargo validation torture --kills {kills} --spans {spans} --times {times} --seed {seed}{at_once}{only}`, seeds {seed} to {last_seed}, \
+         {minutes} min.\n\n| part | what | tries | of these | lost something |\n|---|---|---:|---|---:|\n"
+    );
+    for Row { part, what, tries, counts, lost } in rows {
+        let counts: Vec<String> =
+            counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let (counts, lost) = (counts.join(", "), lost.len());
+        writeln!(text, "| {part} | {what} | {tries} | {counts} | {lost} |").ok();
     }
+    text
 }
 
 #[cfg(test)]
@@ -234,7 +206,7 @@ mod tests {
 
     #[test]
     fn two_reports_of_one_part_are_one_row() {
-        let mut rows = Rows::default();
+        let mut rows = Vec::new();
         let report = |lost: &[&str]| Row {
             part: "kills".to_owned(),
             what: "run".to_owned(),
@@ -242,8 +214,8 @@ mod tests {
             counts: [("alive".to_owned(), 4)].into(),
             lost: lost.iter().map(ToString::to_string).collect(),
         };
-        rows.add(report(&[]));
-        rows.add(report(&["a cell"]));
+        add(&mut rows, report(&[]));
+        add(&mut rows, report(&["a cell"]));
         let flags = Flags {
             only: vec!["kills".to_owned()],
             kills: 10,
@@ -254,7 +226,7 @@ mod tests {
             seed: 3,
             write: false,
         };
-        insta::assert_snapshot!(rows.table(&flags, 4, Duration::from_secs(61)), @r"
+        insta::assert_snapshot!(table(&rows, &flags, 4, Duration::from_secs(61)), @r"
         `cargo validation torture --kills 10 --spans 1 --times 1 --seed 3 --only kills`, seeds 3 to 4, 2 min.
 
         | part | what | tries | of these | lost something |

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::{BLOCK_BYTES, Bench, DEPTH, Row, Sample, Target};
-use crate::programs::output;
+use crate::programs::{output, with_unit};
 
 /// Name of the row.
 const WHAT: &str = "the program's random-read, depth 32, against t/io_uring";
@@ -42,7 +42,7 @@ impl Bench {
         let cell = &record["cells"][0];
         ensure!(cell["params"]["block_bytes"] == BLOCK_BYTES, "another cell: {cell}");
         let rate = cell["metrics"]["iops"]["value"].as_f64().context("the cell has no rate")?;
-        Ok(Sample { rate, cpu_ns: 0.0, looking_ns: 0.0 })
+        Ok(Sample::of(rate))
     }
 
     fn tool_reads(&self, tool: &Path) -> Result<Sample> {
@@ -54,9 +54,8 @@ impl Bench {
             .arg(&time)
             .arg(&self.file);
         let text = output(&mut command)?;
-        let rate =
-            of_lines(&text).with_context(|| format!("{} says no IOPS: {text}", tool.display()))?;
-        Ok(Sample { rate, cpu_ns: 0.0, looking_ns: 0.0 })
+        let rate = of_lines(&text);
+        Ok(Sample::of(rate.with_context(|| format!("{} says no IOPS: {text}", tool.display()))?))
     }
 }
 
@@ -65,15 +64,7 @@ fn of_lines(text: &str) -> Option<f64> {
     let rates: Vec<f64> = text
         .lines()
         .filter_map(|line| line.trim().strip_prefix("IOPS=")?.split(',').next())
-        .filter_map(|rate| {
-            let digits = rate.trim_end_matches(char::is_alphabetic);
-            let factor = match &rate[digits.len()..] {
-                "M" => 1e6,
-                "K" => 1e3,
-                _ => 1.0,
-            };
-            Some(digits.parse::<f64>().ok()? * factor)
-        })
+        .filter_map(|rate| with_unit(rate, &[("", 1.0), ("K", 1e3), ("M", 1e6)]).ok())
         .collect();
     (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
 }

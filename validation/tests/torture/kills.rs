@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
 
@@ -29,6 +29,11 @@ fn begun(number: u64, child: &mut Child, is_so: impl Fn() -> bool) {
     }
 }
 
+/// Name of a run, by its directory.
+pub fn name_of(run: &Path) -> String {
+    run.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
 /// Data that `capacity` overwrote are there again after `restore`, whenever it was killed.
 #[test]
 #[ignore = "minutes: cargo validation torture --only kills"]
@@ -46,22 +51,13 @@ fn what_capacity_overwrites_is_restored() {
             fs::write(&image, &before).unwrap();
             let device = LoopDevice::new(&image);
             let flashmark = Flashmark::new();
-            let words = [
-                "run",
-                device.word(),
-                "--only",
-                "capacity",
-                "--quiet",
-                "--set",
-                "capacity.keep=8MiB",
-            ];
-            let mut child = flashmark.start(&words);
-            let has_overwritten = || {
-                flashmark
-                    .runs()
-                    .iter()
-                    .any(|run| fs::metadata(run.join("undo.log")).is_ok_and(|log| log.len() > 0))
-            };
+            let mut child = flashmark.start(&format!(
+                "run {} --only capacity --quiet --set capacity.keep=8MiB",
+                device.word()
+            ));
+            let overwritten =
+                |run: &PathBuf| fs::metadata(run.join("undo.log")).is_ok_and(|log| log.len() > 0);
+            let has_overwritten = || flashmark.runs().iter().any(overwritten);
             begun(number, &mut child, has_overwritten);
             tally.count("alive when killed", kill_within(&mut child, 300_000, &mut chance).into());
             let changed = fs::read(&image).unwrap() != before;
@@ -90,32 +86,18 @@ fn a_matrix_ends_after_it_was_killed() {
             fs::File::options().write(true).open(&image).unwrap().set_len(96 * MIB).unwrap();
             let device = LoopDevice::new(&image);
             let flashmark = Flashmark::new();
-            let words = [
-                "matrix",
-                device.word(),
-                "--erase",
-                device.word(),
-                "--fs",
-                "ext2,ext4",
-                "--repeats",
-                "1",
-                "--most-repeats",
-                "1",
-            ];
-            let work =
-                ["--scheduler", "none", "--work", "logger", "--set", "logger.lines=40", "--quiet"];
-            let words = [&words[..], &work].concat();
-            let mut child = flashmark.start(&words);
+            let line = format!(
+                "matrix {0} --erase {0} --fs ext2,ext4 --repeats 1 --most-repeats 1 --scheduler none --work logger --set logger.lines=40 --quiet",
+                device.word()
+            );
+            let mut child = flashmark.start(&line);
             begun(number, &mut child, || !flashmark.runs().is_empty());
             tally
                 .count("alive when killed", kill_within(&mut child, 3_000_000, &mut chance).into());
             let before = acknowledged(&flashmark);
-            let name = flashmark
-                .runs()
-                .first()
-                .map(|run| run.file_name().unwrap().to_str().unwrap().to_owned());
+            let name = flashmark.runs().first().map(|run| name_of(run));
             tally.count("before the run had begun", name.is_none().into());
-            let again = name.as_ref().map_or(words, |name| vec!["resume", name, "--quiet"]);
+            let again = name.map_or(line, |name| format!("resume {name} --quiet"));
             // What the killed one had started (mkfs, mount) outlives it by a moment, and holds the
             // device: refused until then.
             let ended = eventually("the device to be free", || {
@@ -129,15 +111,8 @@ fn a_matrix_ends_after_it_was_killed() {
             // next one undoes what it kept.
             tally.count("undone by the next but one", u64::from(notes() > 0));
             if notes() > 0 {
-                flashmark.done(&[
-                    "run",
-                    device.word(),
-                    "--only",
-                    "sequential-read",
-                    "--quiet",
-                    "--time-limit",
-                    "1s",
-                ]);
+                let read = "--only sequential-read --quiet --time-limit 1s";
+                flashmark.done(&format!("run {} {read}", device.word()));
             }
             assert_eq!(notes(), 0, "something is left to undo");
             let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
@@ -170,17 +145,16 @@ fn a_killed_replay_leaves_a_run_that_can_be_shown() {
     for number in 0..times("KILLS", 5) {
         tally.attempt(1, &format!("kill {number}"), |tally| {
             let flashmark = Flashmark::new();
-            let mut child =
-                flashmark.start(&["replay", trace.to_str().unwrap(), "sim:a1", "--quiet"]);
+            let mut child = flashmark.start(&format!("replay {} sim:a1 --quiet", trace.display()));
             tally.count("alive when killed", kill_within(&mut child, 120_000, &mut chance).into());
             let before = acknowledged(&flashmark);
             for run in flashmark.runs() {
-                let name = run.file_name().unwrap().to_str().unwrap().to_owned();
+                let name = name_of(&run);
                 // A replay is not gone on with; one that had ended is concluded.
-                let resumed = flashmark.run(&["resume", &name, "--quiet"]);
+                let resumed = flashmark.run(&format!("resume {name} --quiet"));
                 assert!(matches!(resumed.code, Some(0 | 2 | 3)), "{resumed}");
                 if run.join("record.json").is_file() {
-                    flashmark.done(&["show", &name]);
+                    flashmark.done(&format!("show {name}"));
                     check_record(&run, &before);
                 }
                 flashmark.done(&["runs"]);

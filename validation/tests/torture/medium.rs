@@ -8,6 +8,7 @@ use stats::Random;
 
 use crate::crash::{MANY_CELLS, acknowledged, check_record, somewhere};
 use crate::failing::{Answer, FailingMedium, at_first};
+use crate::kills::name_of;
 use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, seed, times};
 use crate::tally::Tally;
 
@@ -48,18 +49,11 @@ fn gone(seconds: u64, away: Answer, chance: &mut Random, tally: &mut Tally) {
     };
     let device = LoopDevice::with(&medium.file(), &["--direct-io=on"]);
     let flashmark = Flashmark::new();
-    let words = [
-        "run",
+    let mut child = flashmark.start(&format!(
+        "run {0} --erase {0} --quiet --span 0+24MiB --suite {1}",
         device.word(),
-        "--erase",
-        device.word(),
-        "--quiet",
-        "--span",
-        "0+24MiB",
-        "--suite",
-        suite.to_str().unwrap(),
-    ];
-    let mut child = flashmark.start(&words);
+        suite.display()
+    ));
     somewhere(&mut child, &flashmark, 40, chance);
     medium.answers(away);
     std::thread::sleep(Duration::from_secs(seconds));
@@ -71,7 +65,7 @@ fn gone(seconds: u64, away: Answer, chance: &mut Random, tally: &mut Tally) {
     let before = acknowledged(&flashmark);
     if let Some(run) = flashmark.runs().first() {
         tally.count("ended early", u64::from(ran.code == Some(4)));
-        flashmark.done(&["resume", run.file_name().unwrap().to_str().unwrap(), "--quiet"]);
+        flashmark.done(&format!("resume {} --quiet", name_of(run)));
         check_record(run, &before);
     }
     let content = medium.content();

@@ -107,14 +107,11 @@ fn one(fault: Fault, chance: &mut Random, tally: &mut Tally) {
     let Some(mut results) = Results::for_fault(fault, &scratch) else { return };
     let flashmark = Flashmark::keeping_at(&results.at.join("runs"));
     tool("sync", &["--file-system", results.at.to_str().unwrap()]);
-    let mut child = flashmark.start(&[
-        "run",
+    let mut child = flashmark.start(&format!(
+        "run {0} --erase {0} --suite {1}",
         device.word(),
-        "--erase",
-        device.word(),
-        "--suite",
-        suite.to_str().unwrap(),
-    ]);
+        suite.display()
+    ));
     somewhere(&mut child, &flashmark, 40, chance);
     results.begins(fault);
     let ran = Ran::from(child.wait_with_output().unwrap());

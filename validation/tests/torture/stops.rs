@@ -26,10 +26,11 @@ fn a_stopped_and_continued_run_ends_as_any_other() {
         tally.attempt(1, &format!("run {number}"), |tally| {
             let around = sum_of(&image, 24 * MIB, u64::MAX);
             let flashmark = Flashmark::new();
-            let words =
-                ["run", device.word(), "--erase", device.word(), "--span", "0+24MiB", "--quiet"];
-            let mut child =
-                flashmark.start(&[&words[..], &["--suite", suite.to_str().unwrap()]].concat());
+            let mut child = flashmark.start(&format!(
+                "run {0} --erase {0} --span 0+24MiB --quiet --suite {1}",
+                device.word(),
+                suite.display()
+            ));
             while !is_over(&mut child) {
                 std::thread::sleep(Duration::from_millis(chance.below(60)));
                 send(&child, Signal::STOP);
@@ -57,21 +58,13 @@ fn of_two_programs_on_one_medium_one_is_refused() {
     let suite = scratch.file("many.toml", MANY_CELLS);
     let (mut tally, mut chance) =
         (Tally::of("two programs", "run and run on one loop device"), Random::new(seed(22)));
-    let words = [
-        "run",
-        device.word(),
-        "--erase",
-        device.word(),
-        "--quiet",
-        "--suite",
-        suite.to_str().unwrap(),
-    ];
+    let line = format!("run {0} --erase {0} --quiet --suite {1}", device.word(), suite.display());
     for number in 0..times("STOPS", 3) {
         tally.attempt(1, &format!("pair {number}"), |tally| {
             let (one, other) = (Flashmark::new(), Flashmark::new());
-            let first = one.start(&words);
+            let first = one.start(&line);
             std::thread::sleep(Duration::from_micros(chance.below(40_000)));
-            let second = other.start(&words);
+            let second = other.start(&line);
             let both = [first, second].map(|child| Ran::from(child.wait_with_output().unwrap()));
             let mut codes = both.each_ref().map(|ran| ran.code);
             codes.sort();
