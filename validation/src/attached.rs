@@ -6,9 +6,7 @@
 //! makes). So chance is the same on both sides, and only the way through the kernel and the wall
 //! clock differ. The tools wait in real time: 440 ms for each random write on a class 4 card.
 
-mod busy;
 mod conclusions;
-pub mod load;
 pub mod medium;
 mod model;
 mod tools;
@@ -46,9 +44,6 @@ pub struct Flags {
     /// medium.
     #[arg(long, conflicts_with = "conclusions")]
     pub works: bool,
-    /// Check instead the results while a program loads processors and disk in bursts.
-    #[arg(long, conflicts_with_all = ["conclusions", "works"])]
-    pub busy: bool,
 }
 
 /// One figure: modelled and measured by a tool.
@@ -109,76 +104,64 @@ const OWN_WRITES: &[&str] = &[
     "--set=sequential-write.certainty=1%",
 ];
 
+const SLOW_CARD: ProfileMeasurements = ProfileMeasurements {
+    profile: "sd-class4",
+    jobs: &[
+        Job::new("write", MIB, 40, 1),
+        Job::new("read", MIB, 100, 1),
+        Job::new("randwrite", 4 * KIB, 30, 1),
+        Job::new("randwrite", 16 * KIB, 30, 1),
+    ],
+    open_aus: &[(2, 512 * KIB), (5, MIB)],
+    boundaries: true,
+    is_fake: false,
+    flashmark: OWN_TESTS,
+};
+
+const FAKE: ProfileMeasurements = ProfileMeasurements {
+    profile: "fake-wrap",
+    jobs: &[Job::new("write", MIB, 20, 1), Job::new("randwrite", 4 * KIB, 15, 1)],
+    open_aus: &[],
+    boundaries: false,
+    is_fake: true,
+    flashmark: OWN_WRITES,
+};
+
 const MEASUREMENTS: &[ProfileMeasurements] = &[
-    ProfileMeasurements {
-        profile: "sd-class4",
-        jobs: &[
-            Job::write(MIB, 40),
-            Job::read(MIB, 100),
-            Job::random_write(4 * KIB, 30),
-            Job::random_write(16 * KIB, 30),
-        ],
-        open_aus: &[(2, 512 * KIB), (5, MIB)],
-        boundaries: true,
-        is_fake: false,
-        flashmark: OWN_TESTS,
-    },
+    SLOW_CARD,
     ProfileMeasurements {
         profile: "class10-bypass",
         jobs: &[
-            Job::write(MIB, 60),
-            Job::read(MIB, 100),
-            Job::random_write(4 * KIB, 200),
-            Job::random_write(16 * KIB, 30),
+            Job::new("write", MIB, 60, 1),
+            Job::new("read", MIB, 100, 1),
+            Job::new("randwrite", 4 * KIB, 200, 1),
+            Job::new("randwrite", 16 * KIB, 30, 1),
         ],
-        open_aus: &[(2, 512 * KIB), (5, MIB)],
-        boundaries: true,
-        is_fake: false,
-        flashmark: OWN_TESTS,
+        ..SLOW_CARD
     },
     ProfileMeasurements {
         profile: "a1",
         jobs: &[
-            Job::write(MIB, 200),
-            Job::read(MIB, 200),
-            Job::random_write(4 * KIB, 4000),
-            Job::random_write(16 * KIB, 3000),
-            Job::random_read(4 * KIB, 5000),
-            Job::random_read(4 * KIB, 5000).at_depth(8),
+            Job::new("write", MIB, 200, 1),
+            Job::new("read", MIB, 200, 1),
+            Job::new("randwrite", 4 * KIB, 4000, 1),
+            Job::new("randwrite", 16 * KIB, 3000, 1),
+            Job::new("randread", 4 * KIB, 5000, 1),
+            Job::new("randread", 4 * KIB, 5000, 8),
         ],
         open_aus: &[],
-        boundaries: true,
-        is_fake: false,
-        flashmark: OWN_TESTS,
+        ..SLOW_CARD
     },
-    ProfileMeasurements {
-        profile: "fake-wrap",
-        jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
-        open_aus: &[],
-        boundaries: false,
-        is_fake: true,
-        flashmark: OWN_WRITES,
-    },
-    ProfileMeasurements {
-        profile: "fake-limbo",
-        jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
-        open_aus: &[],
-        boundaries: false,
-        is_fake: true,
-        flashmark: OWN_WRITES,
-    },
+    FAKE,
+    ProfileMeasurements { profile: "fake-limbo", ..FAKE },
     // Beside the four main ones: the effect of a command queue must survive the way through the
     // kernel.
     ProfileMeasurements {
         profile: "a2-cq",
-        jobs: &[
-            Job::random_read(4 * KIB, 20_000).at_depth(8),
-            Job::random_write(4 * KIB, 8_000).at_depth(8),
-        ],
-        open_aus: &[],
-        boundaries: false,
+        jobs: &[Job::new("randread", 4 * KIB, 20_000, 8), Job::new("randwrite", 4 * KIB, 8_000, 8)],
         is_fake: false,
         flashmark: &[],
+        ..FAKE
     },
 ];
 
@@ -189,16 +172,11 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         ("The same conclusions", "conclusions", conclusions::compare(&program, &flags.only)?)
     } else if flags.works {
         ("Verdicts against works", "works", works::compare(&program, root, &flags.only)?)
-    } else if flags.busy {
-        ("Beside a busy host", "busy", busy::compare(&program, root, &flags.only)?)
     } else {
         ("Attached, and measured by others", "attached", by_others(&program, &flags.only)?)
     };
-    Section { page: "docs/simulated-media.md", heading, name }.publish(
-        root,
-        &table,
-        flags.write,
-    )?;
+    let section = Section { page: "docs/simulated-media.md", heading, name };
+    section.publish(root, &table, flags.write)?;
     ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
     Ok(())
 }
@@ -206,18 +184,13 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 /// Makes the table; returns it with the figures that are too far off.
 fn by_others(program: &Program, only: &[String]) -> Result<(String, Vec<String>)> {
     let mut rows = Vec::new();
-    for measurements in
-        MEASUREMENTS.iter().filter(|measurements| is_wanted(only, measurements.profile))
-    {
+    for measurements in MEASUREMENTS.iter().filter(|of| is_wanted(only, of.profile)) {
         let begun = rows.len();
         measure(program, measurements, &mut rows)?;
         rows[begun..].iter().for_each(|row| eprintln!("{}", line(row)));
     }
-    ensure!(
-        !rows.is_empty(),
-        "no such profile here; there are {}",
-        MEASUREMENTS.iter().map(|measurements| measurements.profile).collect::<Vec<_>>().join(", ")
-    );
+    let known = MEASUREMENTS.iter().map(|of| of.profile).collect::<Vec<_>>().join(", ");
+    ensure!(!rows.is_empty(), "no such profile here; there are {known}");
     let off = rows.iter().filter(|row| !row.holds());
     let off = off.map(|row| format!("{} {}: {}", row.profile, row.tool, row.what)).collect();
     Ok((table(&rows)?, off))
@@ -275,11 +248,8 @@ fn table(rows: &[Row]) -> Result<String> {
          gigabyte and judges sizes only, gets it with fast flash.\n\n",
         tools::versions()?
     );
-    text.push_str(
-        "| profile | tool | quantity | model | measured | ratio |\n|---|---|---|---:|---:|---:|\n",
-    );
-    for row in rows {
-        writeln!(text, "{}", line(row))?;
-    }
+    text +=
+        "| profile | tool | quantity | model | measured | ratio |\n|---|---|---|---:|---:|---:|\n";
+    rows.iter().try_for_each(|row| writeln!(text, "{}", line(row)))?;
     Ok(text)
 }

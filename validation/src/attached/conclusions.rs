@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -12,7 +11,6 @@ use host::LoopOptions;
 use host::loopdev::attach_with;
 use record::{Finding, Record, Severity};
 
-use super::load::Load;
 use super::medium::{Medium, Program, run, with_priority};
 use super::{SEED, is_wanted};
 
@@ -24,7 +22,7 @@ const MEDIA: [&str; 4] = ["sd-class4", "class10-bypass", "a1", "fake-wrap"];
 const OF_THE_RUN: [&str; 5] = ["host", "impossible", "health", "wear", "usb-split"];
 
 /// Conclusions that call a medium a cheat.
-pub const CHEATS: [&str; 11] = [
+const CHEATS: [&str; 11] = [
     "span-cache",
     "small-span",
     "compression",
@@ -68,28 +66,13 @@ fn sizes(statement: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs a medium in virtual time with each of these seeds, then once attached with the seed
-/// [`SEED`], beside a load if there is one; returns the records.
-pub fn both_ways(
-    profile: &str,
-    seeds: RangeInclusive<u64>,
-    program: &Program,
-    load: impl FnOnce() -> Result<Option<Load>>,
-    run: impl Fn(&[&str], u64) -> Result<Record>,
-) -> Result<(Vec<Record>, Record)> {
-    let target = format!("sim:{profile}");
-    let simulated = seeds.map(|seed| run(&[&target], seed)).collect::<Result<Vec<_>>>()?;
-    let medium = Medium::attach(program, profile)?;
-    let _load = load()?;
-    Ok((simulated, run(&medium.target(), SEED)?))
-}
-
 /// Makes the table; returns it with the differences.
 pub fn compare(program: &Program, only: &[String]) -> Result<(String, Vec<String>)> {
     let home = tempfile::tempdir()?;
-    let run_with = |target: &[&str], words: &[&str], seed: u64| {
+    let run = |target: &[&str], words: &[&str]| {
         let words = [target, &["--suite=quick"], words].concat();
-        run(with_priority(program.word())?, home.path(), &words, seed)
+        let record = run(with_priority(program.word())?, home.path(), &words, SEED)?;
+        Ok(about_the_medium(record))
     };
     let mut wrong = Vec::new();
     let mut table =
@@ -107,10 +90,8 @@ pub fn compare(program: &Program, only: &[String]) -> Result<(String, Vec<String
             "--set=open-aus.max_time=45s",
             "--time-limit=6m",
         ];
-        let run = |target: &[&str], seed: u64| run_with(target, &words, seed);
-        let (simulated, attached) = both_ways(profile, SEED..=SEED, program, || Ok(None), run)?;
-        let simulated: BTreeMap<_, _> = simulated.into_iter().flat_map(about_the_medium).collect();
-        let attached = about_the_medium(attached);
+        let simulated = run(&[&format!("sim:{profile}")], &words)?;
+        let attached = run(&Medium::attach(program, profile)?.target(), &words)?;
         let ids: BTreeSet<&String> = simulated.keys().chain(attached.keys()).collect();
         for id in ids {
             let findings = [simulated.get(id), attached.get(id)];
@@ -125,7 +106,7 @@ pub fn compare(program: &Program, only: &[String]) -> Result<(String, Vec<String
         }
     }
     if is_wanted(only, "loop") {
-        let claimed = on_a_loop_device(home.path(), |target, words| run_with(target, words, SEED))?;
+        let claimed = on_a_loop_device(home.path(), run)?;
         writeln!(
             table,
             "\nOn a loop device over a file, asked with all tests that look for cheats: {}.",
@@ -139,7 +120,7 @@ pub fn compare(program: &Program, only: &[String]) -> Result<(String, Vec<String
 /// Claims of cheats about a loop device, which are false.
 fn on_a_loop_device(
     home: &Path,
-    run: impl FnOnce(&[&str], &[&str]) -> Result<Record>,
+    run: impl FnOnce(&[&str], &[&str]) -> Result<BTreeMap<String, Finding>>,
 ) -> Result<Vec<String>> {
     let image = home.join("image");
     File::create(&image)?.set_len(LOOP_BYTES)?;
@@ -147,7 +128,7 @@ fn on_a_loop_device(
     let device = attach_with(&image, options).context("a loop device needs root")?;
     let node = device.path().display().to_string();
     let only = format!("--only={LOOKING}");
-    let findings = about_the_medium(run(&[&node, "--erase", &node, "--yes"], &[&only])?);
+    let findings = run(&[&node, "--erase", &node, "--yes"], &[&only])?;
     // The claim that its capacity is real is not one of a cheat.
     let is_cheat = |finding: &Finding| {
         CHEATS.contains(&finding.id.as_str())

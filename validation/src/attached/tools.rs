@@ -11,44 +11,21 @@ use record::{Cell, Metrics};
 use super::medium::{Medium, Program, run, tool, with_priority};
 use super::model::{Ask, Model};
 use super::{Row, SEED};
-use crate::programs::{fio_results, output_if};
+use crate::programs::{fio_results, output_if, with_unit};
 
 /// A job of fio in the second half of the medium.
 pub struct Job {
-    op: Op,
-    random: bool,
+    /// fio's word for it: "write", "randread".
+    rw: &'static str,
     block_bytes: u64,
     ios: u64,
     depth: usize,
 }
 
 impl Job {
-    const fn new(op: Op, random: bool, block_bytes: u64, ios: u64) -> Job {
-        Job { op, random, block_bytes, ios, depth: 1 }
-    }
-    pub const fn write(block_bytes: u64, ios: u64) -> Job {
-        Job::new(Op::Write, false, block_bytes, ios)
-    }
-    pub const fn read(block_bytes: u64, ios: u64) -> Job {
-        Job::new(Op::Read, false, block_bytes, ios)
-    }
-    pub const fn random_write(block_bytes: u64, ios: u64) -> Job {
-        Job::new(Op::Write, true, block_bytes, ios)
-    }
-    pub const fn random_read(block_bytes: u64, ios: u64) -> Job {
-        Job::new(Op::Read, true, block_bytes, ios)
-    }
-    pub const fn at_depth(self, depth: usize) -> Job {
-        Job { depth, ..self }
-    }
-
-    fn words(&self) -> &'static str {
-        match (self.op, self.random) {
-            (Op::Write, true) => "randwrite",
-            (Op::Write, false) => "write",
-            (_, true) => "randread",
-            (_, false) => "read",
-        }
+    /// Makes a job of this kind, of so many I/Os of so many bytes, with so many in flight.
+    pub const fn new(rw: &'static str, block_bytes: u64, ios: u64, depth: usize) -> Job {
+        Job { rw, block_bytes, ios, depth }
     }
 }
 
@@ -69,22 +46,23 @@ pub fn fio(program: &Program, profile: &'static str, job: &Job) -> Result<Row> {
         &format!("--filename={}", medium.node),
         &format!("--ioengine={engine}"),
         &format!("--iodepth={}", job.depth),
-        &format!("--rw={}", job.words()),
+        &format!("--rw={}", job.rw),
         &format!("--bs={}", job.block_bytes),
         &format!("--number_ios={}", job.ios),
         &format!("--write_lat_log={}", log.display()),
     ])?;
     let results = fio_results(&printed)?;
-    let direction = if job.op == Op::Write { "write" } else { "read" };
+    let direction = job.rw.trim_start_matches("rand");
     let measured =
         results["jobs"][0][direction]["iops"].as_f64().context("fio's results have no iops")?;
     let asks = requests(&fs::read_to_string(format!("{}_lat.1.log", log.display()))?)?;
     ensure!(asks.len() as u64 == job.ios, "fio logged {} of {} requests", asks.len(), job.ios);
     let (latencies, all_ns) = Model::new(profile)?.replay(&asks, job.depth)?;
     let model = latencies.len() as f64 * 1e9 / all_ns as f64;
-    let what = format!("{} {} KiB, depth {}", job.words(), job.block_bytes >> 10, job.depth);
+    let what = format!("{} {} KiB, depth {}", job.rw, job.block_bytes >> 10, job.depth);
+    let is_random = direction != job.rw;
     let (unit, scale) =
-        if job.random { ("IOPS", 1.0) } else { ("MB/s", job.block_bytes as f64 / 1e6) };
+        if is_random { ("IOPS", 1.0) } else { ("MB/s", job.block_bytes as f64 / 1e6) };
     Ok(Row { profile, tool: "fio", what, unit, model: model * scale, measured: measured * scale })
 }
 
@@ -137,18 +115,7 @@ fn boundary(line: &str) -> Result<(u64, [f64; 3])> {
 
 /// Nanoseconds of "2.04ms", "379µs", "1.2s", "800ns".
 fn nanoseconds(text: &str) -> Result<f64> {
-    let split = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .with_context(|| format!("{text} has no unit"))?;
-    let (number, unit) = text.split_at(split);
-    let factor = match unit {
-        "ns" => 1.0,
-        "µs" | "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => bail!("{text} is no time"),
-    };
-    Ok(number.parse::<f64>()? * factor)
+    with_unit(text, &[("ns", 1.0), ("µs", 1e3), ("us", 1e3), ("ms", 1e6), ("s", 1e9)])
 }
 
 /// Allocation unit that flashbench assumes, in bytes.
@@ -250,21 +217,9 @@ fn with(text: &str, keys: &[&str], value: &str) -> String {
 
 /// Bytes a second of "512KiB  3.73M/s".
 fn rate(line: &str) -> Result<f64> {
-    let text = line
-        .split_whitespace()
-        .last()
-        .and_then(|word| word.strip_suffix("/s"))
-        .with_context(|| format!("flashbench printed {line}"))?;
-    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let factor = match unit {
-        "" | "B" => 1.0,
-        "K" => 1e3,
-        "M" => 1e6,
-        "G" => 1e9,
-        _ => bail!("{line} has no rate"),
-    };
-    Ok(number.parse::<f64>()? * factor)
+    let rate = line.split_whitespace().last().and_then(|word| word.strip_suffix("/s"));
+    let rate = rate.with_context(|| format!("flashbench printed {line}"))?;
+    with_unit(rate, &[("", 1.0), ("B", 1.0), ("K", 1e3), ("M", 1e6), ("G", 1e9)])
 }
 
 /// Runs f3probe: real size and announced size. It writes a gigabyte to find caches, and a thousand

@@ -12,9 +12,9 @@ use sim::Profile;
 
 use super::findings::cache::Cache;
 use super::findings::dice::Dice;
-use super::findings::medium::Medium;
+use super::findings::medium::{Medium, parsed};
 use super::findings::{each, entropy};
-use super::held::{Effort, Held, hold_runs};
+use super::held::{Effort, Held, Share, hold_runs};
 use super::{Flags, marked, percent, runs};
 use crate::section::Section;
 
@@ -45,9 +45,7 @@ fn draw(seed: u64, number: u64) -> (Cache, Profile, String) {
         _ => Medium::mapped(&mut dice),
     };
     let text = medium.behind(cache, &mut dice).profile();
-    let profile = Profile::parse("drawn", &text)
-        .unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
-    (cache, profile, text)
+    (cache, parsed(&text), text)
 }
 
 /// A medium, and the results of each suite on it.
@@ -125,19 +123,23 @@ fn table(all: &[Drawn]) -> String {
         }
     }
     text += &line("**all**", "", &total);
-    let Held { constant, mixed, .. } = total;
+    let Share { of, all } = total.counts.constant;
     text += &format!(
-        "\nFigures in which chance has no part, right to three digits: {} of {}.",
-        constant.of, constant.all
+        "\nFigures in which chance has no part, right to three digits: {of} of {all}. Cells during which a cache filled up, not counted: {}.\n",
+        total.mixed
     );
-    text += &format!(" Cells during which a cache filled up, not counted: {mixed}.\n");
     text
 }
 
 fn line(cache: &str, suite: &str, sum: &Held) -> String {
     let shares = sum
+        .counts
         .coverage
         .map(|coverage| format!("{} ({})", marked(coverage), coverage.runs))
         .join(" | ");
-    format!("| {cache} | {suite} | {shares} | {} of {} |\n", percent(sum.bounds), sum.bounds.all)
+    format!(
+        "| {cache} | {suite} | {shares} | {} of {} |\n",
+        percent(sum.counts.bounds),
+        sum.counts.bounds.all
+    )
 }

@@ -11,19 +11,17 @@ mod fakes;
 mod look;
 pub mod medium;
 mod row;
-#[cfg(test)]
-mod tests;
 mod trick;
 mod trouble;
 mod troubled;
 
-use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, ensure};
+use look::{Drawn, cell_text, suite};
 use row::{Row, Target};
 
 use crate::section::Section;
@@ -53,57 +51,51 @@ pub struct Flags {
 #[derive(Default)]
 pub struct Part {
     /// Rows of the table.
-    pub rows: Vec<Row>,
+    rows: Vec<Row>,
     /// Wrong statements, medium by medium.
-    pub wrong: Vec<Wrong>,
+    wrong: Vec<Wrong>,
 }
 
 impl Part {
     /// Adds a row, with the wrong statement of each medium.
     fn row(&mut self, what: impl Into<String>, target: Target, wrong: Vec<Option<Wrong>>) {
-        let counts_faults = !matches!(target, Target::AtLeast(_));
-        self.rows.push(Row::share(
-            what,
-            target,
-            wrong.iter().map(|wrong| wrong.is_some() == counts_faults),
-        ));
-        self.wrong.extend(wrong.into_iter().flatten());
+        let n = wrong.len();
+        let wrong: Vec<Wrong> = wrong.into_iter().flatten().collect();
+        let counts_faults = matches!(target, Target::Below(_));
+        let of = if counts_faults { wrong.len() } else { n - wrong.len() };
+        self.rows.push(Row { what: what.into(), target, of: of as f64, n });
+        self.wrong.extend(wrong);
     }
 }
 
 /// A wrong statement about a medium.
 pub struct Wrong {
     what: String,
-    /// Medium, seed, and the tests behind the statement.
-    medium: Option<(medium::Medium, u64, &'static [&'static str])>,
+    /// Medium, and the tests behind the statement.
+    drawn: Option<(Drawn, &'static [&'static str])>,
 }
 
 impl Wrong {
-    /// Makes one with all that is known, without a medium to run again.
-    pub fn without_medium(what: String) -> Wrong {
-        Wrong { what, medium: None }
-    }
-
-    /// Makes one about this medium, from these tests.
-    pub fn of(
-        what: String,
-        medium: &medium::Medium,
-        seed: u64,
-        tests: &'static [&'static str],
-    ) -> Wrong {
-        Wrong { what, medium: Some((medium.clone(), seed, tests)) }
-    }
-
     /// Text with the medium and the misleading cells, for which the medium is run once more.
     fn shown(&self) -> String {
-        let Some((medium, seed, tests)) = &self.medium else { return self.what.clone() };
-        let record = look::look(medium, &look::suite(), *seed);
-        let mut text = format!("{}:\n{}", self.what, medium.profile());
+        let Some((drawn, tests)) = &self.drawn else { return self.what.clone() };
+        let (pausing, host) = (&drawn.trouble.pausing, &drawn.trouble.host);
+        let mut text = format!(
+            "{}: seed {}, {pausing:?}, {} stalls of the host\n{}",
+            self.what,
+            drawn.seed,
+            host.len(),
+            drawn.profile
+        );
+        if tests.is_empty() {
+            return text;
+        }
+        let record = drawn.run(&suite(), false);
         for finding in record.findings.iter().filter(|finding| trick::is_claim(&finding.id)) {
             text += &format!("finding {}: {}\n", finding.id, finding.evidence.join("; "));
         }
         for cell in record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())) {
-            text += &look::cell_text(cell);
+            text += &cell_text(cell);
         }
         text
     }
@@ -113,15 +105,15 @@ impl Wrong {
 pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
     ensure!(flags.share > 0.0 && flags.share <= 1.0, "--share is above 0 and at most 1");
     let seed = flags.seed.unwrap_or_else(entropy);
-    let mut rows = Vec::new();
-    let mut wrong = Vec::new();
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     for part in &flags.parts {
-        let part = match part.as_str() {
-            "cheats" => cheats::hold(seed, flags.share),
-            "fakes" => fakes::hold(seed, flags.share),
-            "troubled" => troubled::hold(seed, flags.share),
+        let hold = match part.as_str() {
+            "cheats" => cheats::hold,
+            "fakes" => fakes::hold,
+            "troubled" => troubled::hold,
             other => anyhow::bail!("there is no part '{other}': cheats, fakes, troubled"),
         };
+        let part = hold(seed, flags.share);
         rows.extend(part.rows);
         wrong.extend(part.wrong);
     }
@@ -156,17 +148,11 @@ fn page(rows: &[Row], seed: u64, flags: &Flags) -> String {
     rows.iter().for_each(|row| text.push_str(&row.line()));
     let missed: Vec<&str> =
         rows.iter().filter(|row| !row.holds()).map(|row| row.what.as_str()).collect();
-    match missed.as_slice() {
-        [] => writeln!(text, "\nAll {} rows hold.", rows.len()),
-        missed => writeln!(
-            text,
-            "\n{} of {} rows hold. Missed: {}.",
-            rows.len() - missed.len(),
-            rows.len(),
-            missed.join("; ")
-        ),
-    }
-    .ok();
+    let held = rows.len() - missed.len();
+    text += &match missed.as_slice() {
+        [] => format!("\nAll {held} rows hold.\n"),
+        missed => format!("\n{held} of {} rows hold. Missed: {}.\n", rows.len(), missed.join("; ")),
+    };
     text
 }
 
@@ -198,4 +184,61 @@ pub fn each<T: Send>(n: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
 /// This share of a number, at least one.
 fn some(many: u64, share: f64) -> u64 {
     ((many as f64 * share).round() as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_marks_whether_it_holds() {
+        let row = |target, of: f64, n| Row { what: "x".into(), target, of, n };
+        let at_least = |of| row(Target::AtLeast(95.0), of, 20);
+        assert!(at_least(19.0).holds() && !at_least(18.0).holds());
+        let below = |of| row(Target::Below(1.0), of, 1000);
+        assert!(below(9.0).holds() && !below(10.0).holds());
+        let seconds = |of| row(Target::Seconds(2.0), of, 3);
+        assert!(seconds(2.0).holds() && !seconds(2.1).holds());
+        assert!(!row(Target::AtLeast(0.0), 0.0, 0).holds(), "of nothing nothing is known");
+        let flags = Flags {
+            findings: true,
+            seed: Some(7),
+            share: 0.05,
+            parts: vec!["cheats".into()],
+            wrong: false,
+        };
+        insta::assert_snapshot!(page(&[below(50.0), at_least(20.0), seconds(1.6)], 7, &flags), @r"
+        `cargo validation truth --findings --seed 7 --share 0.05 --parts cheats`
+
+        | what | target | result | n | |
+        |---|---|---|---:|---|
+        | x | under 1 % | 5.00 % | 1000 | **missed** |
+        | x | 95 % | 100.0 % | 20 | holds |
+        | x | 2 s | 2 s | 3 | holds |
+
+        2 of 3 rows hold. Missed: x.
+        ");
+    }
+
+    #[test]
+    fn the_right_and_the_wrong_are_counted_by_the_target() {
+        let wrong = |is_wrong: bool| is_wrong.then(|| Wrong { what: "w".into(), drawn: None });
+        let mut part = Part::default();
+        part.row("found", Target::AtLeast(98.0), vec![wrong(false), wrong(true), wrong(false)]);
+        part.row("falsely", Target::Below(1.0), vec![wrong(false), wrong(true)]);
+        let counts: Vec<_> = part.rows.iter().map(|row| (row.of, row.n)).collect();
+        assert_eq!((counts, part.wrong.len()), (vec![(2.0, 3), (1.0, 2)], 2));
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_media_with_profiles_that_can_be() {
+        for trick in trick::TRICKS {
+            let draw = |seed| trick.draw(&mut dice::Dice::new(seed, trick.name, 3)).0;
+            assert_eq!(draw(1).profile(), draw(1).profile());
+            assert_ne!(draw(1).profile(), draw(2).profile());
+            let cache = cache::Cache::Combining { honest: false };
+            let behind = draw(1).behind(cache, &mut dice::Dice::new(1, "cache", 3));
+            assert!(behind.spec().cache.is_some_and(|cache| cache.combines && !cache.honest));
+        }
+    }
 }

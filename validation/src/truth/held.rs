@@ -7,7 +7,7 @@ use record::{Bound, Direction, Flag, Params, Pattern};
 use sim::Profile;
 
 use super::long_run::{self, Circumstances, State, Truth, cache_bytes, lasting_rate, truth};
-use super::runs::{CellFigures, Ran, standard, unit_of};
+use super::runs::{CellFigures, Ran, of, unit_of};
 
 /// Tests whose parameters describe their I/O, so that it can be repeated. Of the others, record-ops
 /// uses a file, and ext2-* use lists.
@@ -31,7 +31,7 @@ const TOO_FAST: f64 = 1.5;
 /// Bytes written to a medium that count as the same age.
 const AGE_STEP: u64 = 256 * MIB;
 /// Names of the figures that are compared.
-const NAMES: [&str; 3] = ["I/Os a second", "p50 (ns)", "p99 (ns)"];
+const NAMES: [&str; 4] = ["I/Os a second", "I/Os a second", "p50 (ns)", "p99 (ns)"];
 /// Rounding error of printed figures, which have three digits.
 const THREE_DIGITS: f64 = 0.005;
 
@@ -96,6 +96,47 @@ impl Share {
     }
 }
 
+/// Counts of rates by how long they last.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lasting {
+    /// Rates that exceed the lasting rate by half or more.
+    pub too_fast: u32,
+    /// Those of them without a caveat.
+    pub without_caveat: u32,
+    /// Rates with the caveat that last.
+    pub needless: u32,
+}
+
+/// Counts of figures that were compared with the truth.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Intervals of IOPS, of bytes a second, of p50, of p99.
+    pub coverage: [Coverage; 4],
+    /// Those intervals that come from rounds: intervals of a repetition.
+    pub of_rounds: [Coverage; 4],
+    /// Figures without a part of chance: those that are right, and all.
+    pub constant: Share,
+    /// All rates by how long they last.
+    pub lasting: Lasting,
+    /// Figures that are bounds and not levels: those with the truth on their side, and all.
+    pub bounds: Share,
+}
+
+impl Counts {
+    /// Adds the counts of another.
+    pub fn add(&mut self, other: &Counts) {
+        for at in 0..self.coverage.len() {
+            self.coverage[at].add(other.coverage[at]);
+            self.of_rounds[at].add(other.of_rounds[at]);
+        }
+        self.constant.add(other.constant);
+        self.bounds.add(other.bounds);
+        self.lasting.too_fast += other.lasting.too_fast;
+        self.lasting.without_caveat += other.lasting.without_caveat;
+        self.lasting.needless += other.lasting.needless;
+    }
+}
+
 /// One cell of a profile.
 #[derive(Default)]
 pub struct HeldCell {
@@ -110,41 +151,12 @@ pub struct HeldCell {
     /// Mean of figure over truth, less 1, and number of runs.
     pub off: f64,
     runs: u32,
-    /// Coverage of the intervals of rate, p50 and p99.
-    pub coverage: [Coverage; 3],
-    /// Coverage of those intervals that come from rounds.
-    pub of_rounds: [Coverage; 3],
-    /// Figures without a part of chance: those that are right, and all.
-    pub constant: Share,
-    /// Statements about how long its rates last.
-    pub lasting: Lasting,
-    /// Bounds with the truth on their side, and all.
-    pub bounds: Share,
+    /// Index of its rate among the counts: IOPS or bytes a second.
+    pub rate: usize,
+    /// Its figures.
+    pub counts: Counts,
     /// Wrong figures, in words.
     pub wrong: Vec<String>,
-}
-
-/// Counts of rates by how long they last.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Lasting {
-    /// Rates that exceed the lasting rate by half or more.
-    pub too_fast: u32,
-    /// Those of them without a caveat.
-    pub without_caveat: u32,
-    /// Rates with the caveat that last.
-    pub needless: u32,
-    /// All rates.
-    pub all: u32,
-}
-
-impl Lasting {
-    /// Adds the counts of another.
-    pub fn add(&mut self, other: Lasting) {
-        self.too_fast += other.too_fast;
-        self.without_caveat += other.without_caveat;
-        self.needless += other.needless;
-        self.all += other.all;
-    }
 }
 
 /// Results of the runs on one profile, compared with the truth.
@@ -152,23 +164,15 @@ impl Lasting {
 pub struct Held {
     /// Name of the profile, for example "sd-class4".
     pub name: String,
-    /// Intervals of IOPS, of bytes a second, of p50, of p99.
-    pub coverage: [Coverage; 4],
-    /// Those intervals that come from rounds: intervals of a repetition.
-    pub of_rounds: [Coverage; 4],
-    /// Figures without a part of chance: those that are right, and all.
-    pub constant: Share,
+    /// Figures of all cells.
+    pub counts: Counts,
     /// Device time of the longest run, in nanoseconds.
     pub longest_ns: u64,
     /// Random writes in 512 MiB within 10 % of the full pass: at 4 KiB, and at the block size with
     /// the smallest share.
     pub full_pass: [Share; 2],
-    /// All rates by how long they last.
-    pub lasting: Lasting,
     /// Figures measured while a cache was filling: true of no single state.
     pub mixed: u32,
-    /// Figures that are bounds and not levels: those with the truth on their side, and all.
-    pub bounds: Share,
     /// Number of cells that the medium failed.
     pub failed: usize,
     /// Cells whose truth can be computed.
@@ -184,13 +188,11 @@ pub struct Effort {
     pub bounds: (u64, u64),
 }
 
-/// Runs `standard` with these seeds and compares its figures with the truth.
+/// Runs `standard` with these seeds and compares its figures with the truth; only these tests of it,
+/// if any are named.
 pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> Held {
-    hold_runs(
-        profile,
-        &(0..seeds).map(|seed| standard(profile, seed, tests)).collect::<Vec<Ran>>(),
-        effort,
-    )
+    let ran: Vec<Ran> = (0..seeds).map(|seed| of(profile, "standard", seed, tests)).collect();
+    hold_runs(profile, &ran, effort)
 }
 
 /// Compares the figures of these runs with the truth.
@@ -202,11 +204,8 @@ pub fn hold_runs(profile: &Profile, ran: &[Ran], effort: Effort) -> Held {
         ..Held::default()
     };
     let mut by_cell: BTreeMap<&str, Vec<&CellFigures>> = BTreeMap::new();
-    for (id, figures) in ran
-        .iter()
-        .flat_map(|run| &run.cells)
-        .filter(|(_, figures)| KNOWN.contains(&figures.test.as_str()))
-    {
+    let cells = ran.iter().flat_map(|run| &run.cells);
+    for (id, figures) in cells.filter(|(_, cell)| KNOWN.contains(&cell.test.as_str())) {
         by_cell.entry(id).or_default().push(figures);
     }
     for (id, runs) in by_cell {
@@ -231,12 +230,8 @@ impl Truths<'_> {
     /// Truth of the state that this run measured; `None` if it changed meanwhile.
     fn of(&mut self, figures: &CellFigures) -> Option<Truth> {
         let found = self.circumstances(figures, state_of(self.profile, figures)?);
-        Some(
-            *self
-                .known
-                .entry(found)
-                .or_insert_with(|| truth(self.profile, &self.params, found, self.ops)),
-        )
+        let known = self.known.entry(found);
+        Some(*known.or_insert_with(|| truth(self.profile, &self.params, found, self.ops)))
     }
 
     fn circumstances(&self, figures: &CellFigures, state: State) -> Circumstances {
@@ -250,7 +245,7 @@ impl Truths<'_> {
             let start_bytes =
                 if ages { figures.written_bytes.next_power_of_two() } else { usual.start_bytes };
             // A fill that was cut short would begin again in the middle, see `params_of`.
-            let is_fill = ages && figures.params.pattern == Some(Pattern::Sequential);
+            let is_fill = long_run::is_row(&figures.params);
             let span_bytes = figures.params.span_bytes.filter(|_| !is_fill).unwrap_or(u64::MAX);
             return Circumstances {
                 unit: unit_of(figures.seed),
@@ -282,10 +277,7 @@ impl Truths<'_> {
 impl Held {
     /// Adds the counts of another, but for those of single cells.
     pub fn add(&mut self, other: &Held) {
-        self.coverage.iter_mut().zip(other.coverage).for_each(|(sum, of)| sum.add(of));
-        self.of_rounds.iter_mut().zip(other.of_rounds).for_each(|(sum, of)| sum.add(of));
-        self.constant.add(other.constant);
-        self.bounds.add(other.bounds);
+        self.counts.add(&other.counts);
         self.mixed += other.mixed;
     }
 
@@ -294,21 +286,17 @@ impl Held {
         let most = |of: &dyn Fn(&CellFigures) -> u64| {
             runs.iter().map(|figures| of(figures)).max().unwrap_or(0)
         };
-        let ops =
-            (effort.times * most(&|figures| figures.ops)).clamp(effort.bounds.0, effort.bounds.1);
-        let most_bytes = most(&|figures| figures.written_bytes);
-        let kept = |figures: &CellFigures, block: u64| {
+        let kept = |figures: &CellFigures| {
+            let block = figures.params.block_bytes.unwrap_or(long_run::PAGE_BYTES).max(1);
             figures.written_bytes.div_ceil(block) * block.next_multiple_of(long_run::PAGE_BYTES)
         };
-        let most_kept_bytes = most(&|figures| {
-            kept(figures, figures.params.block_bytes.unwrap_or(long_run::PAGE_BYTES).max(1))
-        });
+        let (least_ops, most_ops) = effort.bounds;
         let mut truths = Truths {
             profile,
             params: params.clone(),
-            most_bytes,
-            most_kept_bytes,
-            ops,
+            most_bytes: most(&|figures| figures.written_bytes),
+            most_kept_bytes: most(&kept),
+            ops: (effort.times * most(&|figures| figures.ops)).clamp(least_ops, most_ops),
             known: BTreeMap::new(),
         };
         let (mut cell, mut full_pass): (Option<HeldCell>, _) = (None, Share::default());
@@ -317,15 +305,14 @@ impl Held {
                 self.mixed += 1;
                 continue;
             };
-            let cell = cell.get_or_insert_with(|| HeldCell::new(id, &params, truth));
-            if let Some((value, bound)) = figures.bound {
-                cell.bounds.count(if bound == Bound::AtLeast {
-                    value <= truth.rate
-                } else {
-                    value >= truth.rate
-                });
-            }
-            cell.count(figures, &truth);
+            cell.get_or_insert_with(|| HeldCell {
+                id: id.to_owned(),
+                block_bytes: params.block_bytes.unwrap_or(0),
+                truth,
+                rate: usize::from(BYTES.contains(&runs[0].test.as_str())),
+                ..HeldCell::default()
+            })
+            .count(figures, &truth);
             if let Some((value, _)) = figures.rate {
                 full_pass.count((value / truth.rate - 1.0).abs() <= 0.10);
             }
@@ -334,14 +321,7 @@ impl Held {
         cell.lasts = long_run::may_slow_down(profile, &params, cell.truth.rate)
             .then(|| lasting_rate(profile, &params));
         runs.iter().for_each(|figures| cell.count_lasting(figures));
-        let rate = usize::from(BYTES.contains(&runs[0].test.as_str()));
-        for (from, at) in [rate, 2, 3].into_iter().enumerate() {
-            self.coverage[at].add(cell.coverage[from]);
-            self.of_rounds[at].add(cell.of_rounds[from]);
-        }
-        self.constant.add(cell.constant);
-        self.lasting.add(cell.lasting);
-        self.bounds.add(cell.bounds);
+        self.counts.add(&cell.counts);
         if runs[0].test == "random-write" {
             self.count_full_pass(&params, full_pass);
         }
@@ -355,45 +335,43 @@ impl Held {
         if params.block_bytes == Some(4096) {
             self.full_pass[0] = share;
         }
-        if self.full_pass[1]
-            .percent()
-            .is_none_or(|least| share.percent().is_some_and(|percent| percent < least))
-        {
+        let least = self.full_pass[1].percent();
+        if least.is_none_or(|least| share.percent().is_some_and(|percent| percent < least)) {
             self.full_pass[1] = share;
         }
     }
 }
 
 impl HeldCell {
-    fn new(id: &str, params: &Params, truth: Truth) -> HeldCell {
-        let block_bytes = params.block_bytes.unwrap_or(0);
-        HeldCell { id: id.to_owned(), block_bytes, truth, ..HeldCell::default() }
-    }
-
-    /// Compares rate, p50 and p99 with the truth.
+    /// Compares bound, rate, p50 and p99 with the truth.
     fn count(&mut self, figures: &CellFigures, truth: &Truth) {
+        if let Some((value, bound)) = figures.bound {
+            let is_above = bound == Bound::AtLeast;
+            let (less, more) = if is_above { (value, truth.rate) } else { (truth.rate, value) };
+            self.counts.bounds.count(less <= more);
+        }
+        let counts = &mut self.counts;
         let mut hold = |index: usize, value: f64, interval: [f64; 2], truth_of: f64| {
+            let is_held = interval[0] <= truth_of && truth_of <= interval[1];
             if truth.is_constant {
-                let is_held = interval[0] <= truth_of && truth_of <= interval[1];
-                self.constant.count(is_held || (value / truth_of - 1.0).abs() <= THREE_DIGITS);
-            } else {
-                self.coverage[index].count(interval, truth_of);
-                if figures.has_rounds {
-                    self.of_rounds[index].count(interval, truth_of);
-                }
-                if !(interval[0]..=interval[1]).contains(&truth_of) {
-                    self.wrong.push(wrong(figures, NAMES[index], value, interval, truth_of));
-                }
+                let is_right = (value / truth_of - 1.0).abs() <= THREE_DIGITS;
+                return counts.constant.count(is_held || is_right);
+            }
+            counts.coverage[index].count(interval, truth_of);
+            if figures.has_rounds {
+                counts.of_rounds[index].count(interval, truth_of);
+            }
+            if !is_held {
+                self.wrong.push(wrong(figures, NAMES[index], value, interval, truth_of));
             }
         };
         if let Some((value, interval)) = figures.rate {
-            hold(0, value, interval, truth.rate);
+            hold(self.rate, value, interval, truth.rate);
         }
-        for (index, (percentile, truth_of)) in
-            figures.percentiles.iter().zip(truth.percentiles).enumerate()
-        {
+        let percentiles = figures.percentiles.iter().zip(truth.percentiles);
+        for (index, (percentile, truth_of)) in percentiles.enumerate() {
             if let Some((value, interval)) = percentile {
-                hold(1 + index, *value as f64, interval.map(|ns| ns as f64), truth_of as f64);
+                hold(2 + index, *value as f64, interval.map(|ns| ns as f64), truth_of as f64);
             }
         }
         self.runs += 1;
@@ -409,12 +387,10 @@ impl HeldCell {
             .flags
             .iter()
             .any(|flag| matches!(flag, Flag::MayNotLast { .. } | Flag::MayGetHot { .. }));
-        self.lasting.add(Lasting {
-            too_fast: u32::from(is_too_fast),
-            without_caveat: u32::from(is_too_fast && !has_caveat),
-            needless: u32::from(has_caveat && !is_too_fast),
-            all: 1,
-        });
+        let Lasting { too_fast, without_caveat, needless } = &mut self.counts.lasting;
+        *too_fast += u32::from(is_too_fast);
+        *without_caveat += u32::from(is_too_fast && !has_caveat);
+        *needless += u32::from(has_caveat && !is_too_fast);
     }
 }
 
@@ -443,7 +419,7 @@ fn params_of(runs: &[&CellFigures]) -> Params {
         .iter()
         .filter_map(|figures| figures.wanted_bytes().or(figures.params.span_bytes))
         .max();
-    if params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential) {
+    if long_run::is_row(&params) {
         // A fill that was cut short would begin again in the middle of an allocation unit, over and
         // over.
         params.span_bytes = params.span_bytes.map(|bytes| bytes.max(GIB / 2));

@@ -146,39 +146,28 @@ pub fn is_worn(profile: &Profile) -> bool {
 /// True if the fast path of a cheat takes this I/O, so that a run which does not use it up measures
 /// nothing else.
 pub fn takes_fast_way(profile: &Profile, params: &Params) -> bool {
-    let is_sequential =
-        params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential);
-    is_sequential
-        && profile
-            .spec()
-            .pattern_cheat
-            .as_ref()
-            .is_some_and(|cheat| params.block_bytes == Some(cheat.block.0))
+    let cheat = profile.spec().pattern_cheat.as_ref();
+    is_row(params) && cheat.is_some_and(|cheat| params.block_bytes == Some(cheat.block.0))
+}
+
+/// True of sequential writes.
+pub fn is_row(params: &Params) -> bool {
+    params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential)
 }
 
 /// Bytes of writes that the first large cache takes, and that all of them take; 0 without caches.
 pub fn cache_bytes(profile: &Profile) -> (u64, u64) {
-    let sizes: Vec<u64> = profile
-        .spec()
-        .page_mapped
-        .iter()
-        .flat_map(|ftl| &ftl.stages)
-        .map(|stage| stage.size.0)
-        .collect();
+    let stages = profile.spec().page_mapped.iter().flat_map(|ftl| &ftl.stages);
+    let sizes: Vec<u64> = stages.map(|stage| stage.size.0).collect();
     (sizes.first().copied().unwrap_or(0), sizes.iter().sum())
 }
 
 /// Bytes of small writes that take a faster path before a medium shows its true speed.
 fn small_fast_bytes(profile: &Profile) -> u64 {
     let spec = profile.spec();
-    let bypass = spec
-        .log_block
-        .as_ref()
-        .and_then(|ftl| ftl.bypass.as_ref()?.capacity)
-        .map_or(0, |size| size.0);
-    bypass
-        + spec.pattern_cheat.as_ref().map_or(0, |cheat| cheat.capacity.0)
-        + volatile_bytes(profile)
+    let bypass = spec.log_block.as_ref().and_then(|ftl| ftl.bypass.as_ref()?.capacity);
+    let cheat = spec.pattern_cheat.as_ref().map(|cheat| cheat.capacity);
+    bypass.iter().chain(&cheat).map(|size| size.0).sum::<u64>() + volatile_bytes(profile)
 }
 
 /// Bytes in a volatile cache while it is written to.
@@ -252,9 +241,7 @@ impl<'a> Medium<'a> {
             params.span_offset_bytes.unwrap_or(0),
             params.span_bytes.unwrap_or(0).min(found.span_bytes),
         );
-        let is_row = params.direction == Some(Direction::Write)
-            && params.pattern == Some(Pattern::Sequential);
-        let span = if is_row { whole_aus(profile, span) } else { span };
+        let span = if is_row(params) { whole_aus(profile, span) } else { span };
         Medium {
             profile,
             params,
@@ -286,21 +273,10 @@ impl<'a> Medium<'a> {
         self.fill(elsewhere, self.found.aged_bytes.saturating_sub(bytes));
         self.fill(Extent::new(self.span.offset_bytes, preconditioned_bytes), bytes);
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
-        if self.writes() && self.params.pattern != Some(Pattern::Sequential) {
+        if self.writes() && !is_row(self.params) {
             let ops = SETTLING_OPS + small_fast_bytes(self.profile) / block_bytes;
-            let mut places = uniform(
-                self.span,
-                block_bytes,
-                block_bytes,
-                Random::for_purpose(self.random.bits(), "settling"),
-            );
-            self.run(
-                Op::Write,
-                Content::Incompressible,
-                Length::ops(ops),
-                &mut places,
-                &mut |_| {},
-            );
+            let random = Random::for_purpose(self.random.bits(), "settling");
+            self.write(ops, &mut uniform(self.span, block_bytes, block_bytes, random));
         } else if self.writes() {
             let used_up_bytes = if is_for_ever {
                 small_fast_bytes(self.profile)
@@ -320,14 +296,12 @@ impl<'a> Medium<'a> {
 
     /// Writes `bytes` bytes sequentially, over and over.
     fn fill(&mut self, span: Extent, bytes: u64) {
-        let ops = Length::ops(bytes.div_ceil(FILL_BYTES));
-        self.run(
-            Op::Write,
-            Content::Incompressible,
-            ops,
-            &mut cyclic(span, FILL_BYTES),
-            &mut |_| {},
-        );
+        self.write(bytes.div_ceil(FILL_BYTES), &mut cyclic(span, FILL_BYTES));
+    }
+
+    /// Writes to so many places without measuring.
+    fn write(&mut self, ops: u64, next: &mut dyn FnMut(u32) -> Option<Extent>) {
+        self.run(Op::Write, Content::Incompressible, Length::ops(ops), next, &mut |_| {});
     }
 
     /// Measures one start; returns its device time in nanoseconds.
@@ -370,13 +344,10 @@ impl<'a> Medium<'a> {
             Some(Pattern::Permutation) => {
                 self.run(op, content, length, &mut once_each(self.span, block_bytes, random), see)
             }
-            _ => self.run(
-                op,
-                content,
-                length,
-                &mut uniform(self.span, block_bytes, align_bytes, random),
-                see,
-            ),
+            _ => {
+                let mut next = uniform(self.span, block_bytes, align_bytes, random);
+                self.run(op, content, length, &mut next, see)
+            }
         }
     }
 

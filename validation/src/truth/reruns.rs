@@ -1,33 +1,34 @@
-//! `cargo validation truth --reruns`: runs `flashmark check` again and again on a file system whose rate the
-//! kernel keeps steady, on a directory of the system's disk, and on both beside a program that
-//! loads processors and disk in bursts. It counts how often the 95 % interval of a run contains the
-//! figure of another run of the same command; with `--changes`, how often `compare` finds slower
-//! storage, of storage that was slowed down and of storage that was not.
+//! `cargo validation truth --reruns`: runs `flashmark check` again and again on an emulated card (a
+//! file system whose rate the kernel keeps steady), on a directory of the system's disk, and on both
+//! beside a program that loads processors and disk in bursts. It counts how often the 95 % interval
+//! of a run contains the figure of another run of the same command.
 //!
 //! Runs alternate between the targets, so that other load on the machine affects all.
 
-mod changes;
-mod checks;
-mod judged;
-mod repetitions;
-mod shares;
-mod sides;
-mod storage;
-mod throttle;
+mod agreement;
+mod load;
+mod stand;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
-use crate::attached::load::Load;
 use crate::attached::medium::Program;
-use crate::programs::interrupts;
-use checks::{check, in_words};
-use storage::{Places, scratch};
+use crate::programs::{go_on, interrupts, output_if};
+use crate::section::Section;
+use agreement::{Series, in_words, read, table};
+use load::Load;
+use stand::{Card, scratch};
 
-/// Page with the tables.
-const PAGE: &str = "docs/truth.md";
+const TABLE: Section<'static> = Section {
+    page: super::PAGE,
+    heading: "Repetitions on real machines",
+    name: "cargo validation truth --reruns",
+};
 
 /// Flags of the study.
 #[derive(clap::Args)]
@@ -37,17 +38,13 @@ pub struct Flags {
     /// figures of the other runs. Needs root.
     #[arg(long, conflicts_with_all = ["profiles", "findings", "drawn"])]
     pub reruns: bool,
-    /// Number of runs of each target. Without it, 20, or 6 with --changes.
-    #[arg(long, requires = "reruns")]
-    runs: Option<usize>,
+    /// Number of runs of each target.
+    #[arg(long, requires = "reruns", default_value_t = 20)]
+    runs: usize,
     /// Targets to check. Without it, all.
-    #[arg(long, requires = "reruns", value_delimiter = ',', value_name = "TARGET,..", conflicts_with = "changes",
+    #[arg(long, requires = "reruns", value_delimiter = ',', value_name = "TARGET,..",
         value_parser = clap::builder::PossibleValuesParser::new(TARGETS.map(|target| target.name)))]
     only: Vec<String>,
-    /// Count instead how often `compare --before --after` reports a slowdown, of storage whose rate
-    /// was lowered and of storage whose rate was not.
-    #[arg(long, requires = "reruns")]
-    changes: bool,
     /// Program to measure with. Without it, one is built.
     #[arg(long, requires = "reruns", value_name = "PATH")]
     program: Option<PathBuf>,
@@ -59,41 +56,26 @@ pub struct Flags {
     budget: Option<String>,
 }
 
-impl Flags {
-    fn runs(&self) -> usize {
-        self.runs.unwrap_or(if self.changes { 6 } else { 20 })
-    }
-
-    /// Arguments that make the same measurement.
-    fn words(&self) -> String {
-        let budget = self.budget.as_ref().map(|budget| format!(" --budget {budget}"));
-        format!("--runs {}{}", self.runs(), budget.unwrap_or_default())
-    }
-}
-
 /// Storage that is checked again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Target {
     name: &'static str,
-    /// Percent by which the caps on the rate of the throttled file system are lowered; `None` for a
-    /// directory on the disk of the checkout.
-    lowered: Option<u64>,
+    /// True for the emulated card; else a directory on the disk of the checkout.
+    is_card: bool,
     /// True during a load in bursts.
     is_busy: bool,
 }
 
-const LOOP: Target = Target { name: "loop", lowered: Some(0), is_busy: false };
-const DIRECTORY: Target = Target { name: "directory", lowered: None, is_busy: false };
 const TARGETS: [Target; 4] = [
-    LOOP,
-    DIRECTORY,
-    Target { name: "loop-busy", is_busy: true, ..LOOP },
-    Target { name: "directory-busy", is_busy: true, ..DIRECTORY },
+    Target { name: "loop", is_card: true, is_busy: false },
+    Target { name: "directory", is_card: false, is_busy: false },
+    Target { name: "loop-busy", is_card: true, is_busy: true },
+    Target { name: "directory-busy", is_card: false, is_busy: true },
 ];
 
-/// Makes the missing runs and prints the table; `seed` draws the three runs for each side of
-/// `--changes`. An error if a goal is missed, unless the table is written.
-pub fn run(root: &Path, flags: &Flags, seed: u64, write: bool) -> Result<()> {
+/// Makes the missing runs and prints the table. An error if a goal is missed, unless the table is
+/// written.
+pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
     let own = scratch(root)?;
     let directory = flags.keep.as_deref().unwrap_or(own.path());
     fs::create_dir_all(directory)?;
@@ -101,17 +83,16 @@ pub fn run(root: &Path, flags: &Flags, seed: u64, write: bool) -> Result<()> {
     let is_wanted = |target: &Target| {
         flags.only.is_empty() || flags.only.iter().any(|name| name == target.name)
     };
-    let targets: Vec<Target> = match flags.changes {
-        true => changes::LEVELS.to_vec(),
-        false => TARGETS.into_iter().filter(is_wanted).collect(),
-    };
+    let targets: Vec<Target> = TARGETS.into_iter().filter(is_wanted).collect();
     measure(root, &program, flags, directory, &targets)?;
-    let (section, text, missed) = if flags.changes {
-        changes::counted(&program, (flags, seed), directory)?
-    } else {
-        repetitions::counted(flags, directory, &targets)?
-    };
-    section.publish(root, &text, write)?;
+    let series = targets
+        .iter()
+        .map(|target| kept(directory, *target, flags.runs))
+        .collect::<Result<Vec<_>>>()?;
+    let budget = flags.budget.iter().map(|budget| format!(" --budget {budget}"));
+    let command = format!("{} --runs {}{}", TABLE.name, flags.runs, budget.collect::<String>());
+    TABLE.publish(root, &table(&command, &series), write)?;
+    let missed = series.iter().flat_map(Series::missed).count();
     ensure!(write || missed == 0, "{missed} goals are missed");
     Ok(())
 }
@@ -119,6 +100,13 @@ pub fn run(root: &Path, flags: &Flags, seed: u64, write: bool) -> Result<()> {
 /// Path of the record of a run, numbered from 0.
 fn record_of(directory: &Path, target: Target, number: usize) -> PathBuf {
     directory.join(format!("{}-{number}.json", target.name))
+}
+
+/// Figures of the runs of a target that were kept.
+fn kept(directory: &Path, target: Target, runs: usize) -> Result<Series> {
+    let runs = (0..runs).map(|number| read(&record_of(directory, target, number)));
+    let is_steady = target.is_card && !target.is_busy;
+    Ok(Series { name: target.name, is_steady, runs: runs.collect::<Result<_>>()? })
 }
 
 /// Makes the missing records, one of each target after the other. Each turn begins with another
@@ -133,7 +121,7 @@ fn measure(
     let turn = |number: usize| {
         (0..targets.len()).map(move |at| (targets[(at + number) % targets.len()], number))
     };
-    let missing: Vec<(Target, usize)> = (0..flags.runs())
+    let missing: Vec<(Target, usize)> = (0..flags.runs)
         .flat_map(turn)
         .filter(|(target, number)| !record_of(directory, *target, *number).exists())
         .collect();
@@ -141,43 +129,43 @@ fn measure(
         return Ok(());
     }
     let interrupted = interrupts()?;
-    let mut places = Places::new(root);
-    let beside = scratch(root)?;
+    let (mut card, on_disk, beside) = (None, scratch(root)?, scratch(root)?);
     for (target, number) in missing {
-        let (storage, command) = places.of(target, program)?;
+        if target.is_card && card.is_none() {
+            card = Some(Card::make(root)?);
+        }
+        let (storage, command) = match &card {
+            Some(card) if target.is_card => (card.point(), card.command(program.word())),
+            _ => (on_disk.path(), Command::new(program.word())),
+        };
         let load = target.is_busy.then(|| Load::begin(beside.path(), number as u64)).transpose()?;
         let home = scratch(root)?;
-        let kept = check(command, &storage, home.path(), flags.budget.as_deref(), &interrupted)?;
+        let made = check(command, storage, home.path(), flags.budget.as_deref(), &interrupted)?;
         drop(load);
         let record = record_of(directory, target, number);
-        fs::copy(&kept, &record).with_context(|| format!("writing {}", record.display()))?;
-        eprintln!("{} run {}: {}", target.name, number + 1, in_words(&record)?);
+        fs::copy(&made, &record).with_context(|| format!("writing {}", record.display()))?;
+        eprintln!("{} run {}: {}", target.name, number + 1, in_words(read(&record)?));
     }
     Ok(())
 }
 
-/// Sentence that all goals are met, or a list of those that are missed.
-fn goals_missed(missed: &[String]) -> String {
-    match missed {
-        [] => "None is missed.".to_owned(),
-        missed => format!("Missed:\n\n- {}", missed.join("\n- ")),
-    }
-}
-
-#[cfg(test)]
-impl Flags {
-    /// Flags without any choice.
-    fn of(runs: usize, budget: Option<&str>) -> Flags {
-        Flags {
-            reruns: true,
-            runs: Some(runs),
-            only: Vec::new(),
-            changes: false,
-            program: None,
-            keep: None,
-            budget: budget.map(str::to_owned),
-        }
-    }
+/// Checks a directory, with results in `home`; returns the path of the record. An error if the
+/// check fails or is interrupted, but not if the medium is not suitable.
+fn check(
+    mut program: Command,
+    directory: &Path,
+    home: &Path,
+    budget: Option<&str>,
+    interrupted: &AtomicBool,
+) -> Result<PathBuf> {
+    program.arg("check").arg(directory).args(["--again", "--json", "--quiet"]);
+    program.args(budget.map(|budget| format!("--budget={budget}")));
+    program.env("FLASHMARK_HOME", home).stdin(Stdio::null());
+    let printed = output_if(&mut program, |code| code == 1);
+    go_on(interrupted)?;
+    let printed: Value = serde_json::from_str(&printed?).context("reading what check printed")?;
+    let run = printed["run"].as_str().context("check printed no name of its run")?;
+    Ok(home.join(run).join("record.json"))
 }
 
 #[cfg(test)]
@@ -187,22 +175,24 @@ mod tests {
     #[test]
     fn a_study_goes_on_where_it_was_kept() -> Result<()> {
         let (manifest, keep) = (Path::new(env!("CARGO_MANIFEST_DIR")), tempfile::tempdir()?);
+        let [card, directory, ..] = TARGETS;
         for number in 0..2 {
-            let record = checks::recorded(record::Summary {
-                sequential_read_bps: Some(10.0),
-                sequential_read_bps_low: Some(9.0),
-                sequential_read_bps_high: Some(12.0),
-                ..record::Summary::default()
-            });
-            fs::write(record_of(keep.path(), LOOP, number), record.to_json())?;
+            let record = record::Record::new(record::Run::default());
+            fs::write(record_of(keep.path(), card, number), record.to_json())?;
         }
         // Nothing is missing, so that a program that cannot run is enough.
         let program = Program::given(manifest, Some(&manifest.join("Cargo.toml")))?;
-        let flags = Flags::of(2, None);
-        measure(manifest, &program, &flags, keep.path(), &[LOOP])?;
-        let (_, table, _) = repetitions::counted(&flags, keep.path(), &[LOOP])?;
-        assert!(table.contains("\n| loop | 2 | 100 (14.4, 0.0) | - | - | - |\n"), "{table}");
-        assert!(repetitions::counted(&flags, keep.path(), &[DIRECTORY]).is_err());
+        let flags = Flags {
+            reruns: true,
+            runs: 2,
+            only: Vec::new(),
+            program: None,
+            keep: None,
+            budget: None,
+        };
+        measure(manifest, &program, &flags, keep.path(), &[card])?;
+        assert_eq!(kept(keep.path(), card, 2)?.runs, [[None; 4]; 2]);
+        assert!(kept(keep.path(), directory, 2).is_err());
         Ok(())
     }
 }

@@ -69,16 +69,11 @@ pub fn unit_of(seed: u64) -> u64 {
     seed % UNITS
 }
 
-/// Runs `standard` on a fresh medium of this profile; only these tests of it, if any are named.
+/// Runs a suite on a fresh medium of this profile; only these tests of it, if any are named.
 ///
 /// The medium does not store written data: there is not enough memory for all that a run writes,
 /// twice at a time. The one test that needs the data, `capacity`, has a medium of its own, and its
 /// time is counted.
-pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
-    of(profile, "standard", seed, tests)
-}
-
-/// Runs any suite in the same way.
 pub fn of(profile: &Profile, suite: &str, seed: u64, tests: &[&str]) -> Ran {
     let suite = Suite::built_in(suite).expect("it comes with the program");
     let mut ran = on(profile, seed, &suite, tests, false);

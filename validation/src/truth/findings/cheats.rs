@@ -4,11 +4,12 @@
 use record::Finding;
 
 use super::dice::Dice;
-use super::look::{line, look, number, suite};
+use super::look::{Drawn, evidence, number, suite};
 use super::medium::Medium;
-use super::row::{Row, Target};
+use super::row::Target;
 use super::trick::{SLC_CACHE, THROTTLING, TRICKS, Trick};
-use super::{Part, Wrong, each, some};
+use super::trouble::Trouble;
+use super::{Part, each, some};
 
 /// Number of media without a trick.
 const CLEAN: u64 = 1000;
@@ -17,28 +18,22 @@ const TRICKY: u64 = 200;
 /// Largest factor between a reported size and the true one.
 const WITHIN: f64 = 1.5;
 
-/// A medium, its trick if it has one, and its findings.
-struct Seen {
+/// A medium, its findings, and the size of its cache or front in bytes, if it has one.
+pub struct Seen {
     medium: Medium,
-    trick: Option<&'static Trick>,
-    /// Size of cache or front in bytes, if there is one.
     bytes: Option<u64>,
-    seed: u64,
-    findings: Vec<Finding>,
+    /// The medium and its disturbances, to run it again.
+    pub drawn: Drawn,
+    /// Findings of the tests that search for tricks.
+    pub findings: Vec<Finding>,
 }
 
 impl Seen {
-    fn claims(&self, trick: &Trick) -> bool {
-        trick.is_claimed(&self.findings)
-    }
-
-    fn has(&self, trick: &Trick) -> bool {
-        self.trick.is_some_and(|own| own.name == trick.name)
-    }
-
-    /// Makes a wrong statement about it, from these tests.
-    fn wrong(&self, what: String, tests: &'static [&'static str]) -> Wrong {
-        Wrong::of(what, &self.medium, self.seed, tests)
+    /// Runs the tests behind the findings on a medium.
+    pub fn new((medium, bytes): (Medium, Option<u64>), trouble: Trouble, seed: u64) -> Seen {
+        let drawn = Drawn { profile: medium.profile(), trouble, seed };
+        let findings = drawn.run(&suite(), false).findings;
+        Seen { medium, bytes, drawn, findings }
     }
 }
 
@@ -54,121 +49,116 @@ fn clean(number: u64, dice: &mut Dice) -> Medium {
 
 /// Makes the rows, with this share of the media.
 pub fn hold(seed: u64, share: f64) -> Part {
-    let suite = suite();
-    let seen = |medium: Medium, trick, bytes, number| {
-        let seed = seed.wrapping_add(number);
-        let findings = look(&medium, &suite, seed).findings;
-        Seen { medium, trick, bytes, seed, findings }
+    let seen = |drawn: (Medium, Option<u64>), number: u64| {
+        Seen::new(drawn, Trouble::default(), seed.wrapping_add(number))
     };
     let cleans = each(some(CLEAN, share), |number| {
-        seen(clean(number, &mut Dice::new(seed, "clean", number)), None, None, number)
-    });
-    let each_trick = some(TRICKY, share);
-    let tricky = each(each_trick * TRICKS.len() as u64, |number| {
-        let trick = TRICKS[(number / each_trick) as usize];
-        let drawn = trick.draw(&mut Dice::new(seed, trick.name, number % each_trick));
-        seen(drawn.medium, Some(trick), drawn.bytes, number)
+        seen((clean(number, &mut Dice::new(seed, "clean", number)), None), number)
     });
     let mut part = Part::default();
     geometry(&cleans, &mut part);
     for trick in TRICKS {
-        tricks(trick, &cleans, &tricky, &mut part);
+        let having = each(some(TRICKY, share), |number| {
+            seen(trick.draw(&mut Dice::new(seed, trick.name, number)), number)
+        });
+        part.trick(trick, &cleans, &having);
+        sizes(trick, &having, &mut part);
+        for (is, claimed) in [(&SLC_CACHE, &THROTTLING), (&THROTTLING, &SLC_CACHE)] {
+            if is.name == trick.name {
+                let what = format!("{}: claimed of media with {}", claimed.name, is.name);
+                part.claimed(claimed, what, Target::Below(2.0), &having);
+            }
+        }
     }
-    confusions(&tricky, &mut part);
     part
 }
 
-fn allocation_unit(findings: &[Finding]) -> Option<u64> {
-    number(findings, "allocation-unit", "au_bytes")
+impl Part {
+    /// Makes the rows on a trick: found where it is, not found where it is not.
+    pub fn trick(&mut self, trick: &Trick, cleans: &[Seen], having: &[Seen]) {
+        let what = format!("{}: found ({})", trick.name, trick.means);
+        let missed = having.iter().map(|seen| {
+            let is_missed = !trick.is_claimed(&seen.findings);
+            is_missed.then(|| seen.drawn.wrong(format!("{} not found", trick.name), trick.tests))
+        });
+        self.row(what, Target::AtLeast(98.0), missed.collect());
+        let what = format!("{}: claimed of clean media", trick.name);
+        self.claimed(trick, what, Target::Below(1.0), cleans);
+    }
+
+    /// Makes the row on a trick that is claimed of media without it.
+    fn claimed(&mut self, trick: &Trick, what: String, target: Target, without: &[Seen]) {
+        let falsely = without.iter().map(|seen| {
+            trick.is_claimed(&seen.findings).then(|| seen.drawn.wrong(what.clone(), trick.tests))
+        });
+        let falsely = falsely.collect();
+        self.row(what, target, falsely);
+    }
+}
+
+/// Makes the row on the size of a trick, among those that were found.
+fn sizes(trick: &Trick, having: &[Seen], part: &mut Part) {
+    let Some(key) = trick.size_key else { return };
+    let wrong = having.iter().filter(|seen| trick.is_claimed(&seen.findings)).map(|seen| {
+        let claimed = trick.claims.iter().find_map(|id| number(&seen.findings, id, key));
+        let factor = claimed.zip(seen.bytes).map(|(claimed, is)| claimed as f64 / is as f64);
+        let fits = factor.is_some_and(|factor| (1.0 / WITHIN..=WITHIN).contains(&factor));
+        let what = || format!("{} of {:?}, claimed {claimed:?}", trick.name, seen.bytes);
+        (!fits).then(|| seen.drawn.wrong(what(), trick.tests))
+    });
+    let what = format!("{}: size within a factor of {WITHIN}", trick.name);
+    part.row(what, Target::AtLeast(95.0), wrong.collect());
 }
 
 /// Makes the rows on allocation unit and open units of the clean media.
 fn geometry(cleans: &[Seen], part: &mut Part) {
-    type Shown = fn(&Medium) -> Option<(u64, bool)>;
-    type Claimed = fn(&[Finding]) -> Option<u64>;
-    let mut exact =
-        |what: &str, percent, shown: Shown, claimed: Claimed, tests: &'static [&'static str]| {
-            let wrong = cleans.iter().filter_map(|seen| {
-                let (is, true) = shown(&seen.medium)? else { return None };
-                let claimed = claimed(&seen.findings);
-                let what = || format!("{what}: {is}, claimed {claimed:?}");
-                Some((claimed != Some(is)).then(|| seen.wrong(what(), tests)))
-            });
-            part.row(what, Target::AtLeast(percent), wrong.collect());
+    /// A property: its name, its row, the percent that must be exact, its value where it shows, the
+    /// value that is claimed, and the tests behind it.
+    type Property = (
+        &'static str,
+        &'static str,
+        f64,
+        fn(&Medium) -> Option<u64>,
+        fn(&[Finding]) -> Option<u64>,
+        &'static [&'static str],
+    );
+    let properties: [Property; 2] = [
+        (
+            "allocation unit",
+            "allocation unit exact, where reads can show it",
+            95.0,
+            Medium::au_shown_by_reads,
+            |findings| number(findings, "allocation-unit", "au_bytes"),
+            &["align-read"],
+        ),
+        (
+            "open units",
+            "count of open units exact, where writes can show it",
+            90.0,
+            Medium::open_aus_shown_by_writes,
+            open_aus,
+            &["align-read", "open-aus"],
+        ),
+    ];
+    for (name, what, percent, shown, claimed, tests) in properties {
+        let wrong = |seen: &Seen, is: Option<u64>| {
+            let claimed = claimed(&seen.findings);
+            let what = || format!("{name}: {is:?}, claimed {claimed:?}");
+            (claimed != is).then(|| seen.drawn.wrong(what(), tests))
         };
-    exact(
-        "allocation unit exact, where reads can show it",
-        95.0,
-        Medium::au_shown_by_reads,
-        allocation_unit,
-        &["align-read"],
-    );
-    exact(
-        "count of open units exact, where writes can show it",
-        90.0,
-        Medium::open_aus_shown_by_writes,
-        open_aus,
-        &["align-read", "open-aus"],
-    );
-    let maps_pages = |seen: &&Seen| seen.medium.log_block().is_none() && !seen.medium.rotational();
-    for (what, claimed) in
-        [("allocation unit", allocation_unit as Claimed), ("open units", open_aus)]
-    {
-        let mapped = cleans.iter().filter(maps_pages);
-        part.rows.push(Row::share(
-            format!("{what} not visible, on media that map pages"),
-            Target::AtLeast(95.0),
-            mapped.map(|seen| claimed(&seen.findings).is_none()),
-        ));
+        let exact = cleans.iter().filter_map(|seen| Some(wrong(seen, Some(shown(&seen.medium)?))));
+        part.row(what, Target::AtLeast(percent), exact.collect());
+        let mapped = cleans.iter().filter(|seen| seen.medium.maps_pages());
+        let what = format!("{name} not visible, on media that map pages");
+        part.row(what, Target::AtLeast(95.0), mapped.map(|seen| wrong(seen, None)).collect());
     }
 }
 
 /// Number of open units in the findings; `None` if no limit was seen or found.
 fn open_aus(findings: &[Finding]) -> Option<u64> {
     let open = number(findings, "open-units", "open_aus")?;
-    let first =
-        line(findings, "open-units", "open_aus")?.rsplit(' ').next()?.parse::<u64>().ok()?;
+    let mut lines = evidence(findings, "open-units");
+    let line = lines.find(|line| line.starts_with("open_aus"))?;
+    let first = line.rsplit(' ').next()?.parse::<u64>().ok()?;
     (first == open + 1).then_some(open)
-}
-
-/// Makes the rows on a trick: found where it is, not found where it is not, right size.
-fn tricks(trick: &Trick, cleans: &[Seen], tricky: &[Seen], part: &mut Part) {
-    let having = || tricky.iter().filter(|seen| seen.has(trick));
-    let name = trick.name;
-    let missed = having().map(|seen| {
-        (!seen.claims(trick)).then(|| seen.wrong(format!("{name} not found"), trick.tests))
-    });
-    part.row(format!("{name}: found ({})", trick.means), Target::AtLeast(98.0), missed.collect());
-    let falsely = cleans.iter().map(|seen| {
-        seen.claims(trick).then(|| seen.wrong(format!("{name} falsely claimed"), trick.tests))
-    });
-    part.row(format!("{name}: claimed of clean media"), Target::Below(1.0), falsely.collect());
-    let Some(key) = trick.size_key else { return };
-    let wrong_size = |seen: &Seen| {
-        let claimed = trick.claims.iter().find_map(|id| number(&seen.findings, id, key));
-        let factor = claimed.zip(seen.bytes).map(|(claimed, is)| claimed as f64 / is as f64);
-        let fits = factor.is_some_and(|factor| (1.0 / WITHIN..=WITHIN).contains(&factor));
-        let what = || format!("{name} of {:?}, claimed {claimed:?}", seen.bytes);
-        (!fits).then(|| seen.wrong(what(), trick.tests))
-    };
-    part.row(
-        format!("{name}: size within a factor of {WITHIN}"),
-        Target::AtLeast(95.0),
-        having().filter(|seen| seen.claims(trick)).map(wrong_size).collect(),
-    );
-}
-
-/// Makes the rows on telling a cache from heat.
-fn confusions(tricky: &[Seen], part: &mut Part) {
-    for (is, claimed) in [(&SLC_CACHE, &THROTTLING), (&THROTTLING, &SLC_CACHE)] {
-        let confused = tricky.iter().filter(|seen| seen.has(is)).map(|seen| {
-            let what = || format!("{} called {}", is.name, claimed.name);
-            seen.claims(claimed).then(|| seen.wrong(what(), claimed.tests))
-        });
-        part.row(
-            format!("{}: claimed of media with {}", claimed.name, is.name),
-            Target::Below(2.0),
-            confused.collect(),
-        );
-    }
 }

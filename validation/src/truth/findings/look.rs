@@ -2,11 +2,12 @@
 
 use device::Device;
 use record::{Cell, Finding, MediumKind, Record, TargetKind};
-use sim::{Profile, SimDevice, SimOptions};
+use sim::{SimDevice, SimOptions};
 use suite::definition::{Suite, SuiteEntry};
 use suite::{Choice, NoStage, TargetInfo};
 
-use super::medium::Medium;
+use super::Wrong;
+use super::medium::parsed;
 use super::trouble::Trouble;
 use crate::truth::runs::run;
 
@@ -38,78 +39,78 @@ pub fn suite() -> Suite {
     suite
 }
 
-/// Runs the suite on a fresh medium and concludes. The medium declares no allocation unit, as
-/// behind a USB reader.
-pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
-    look_through(&medium.profile(), &Trouble::default(), suite, seed, false)
+/// A medium that was drawn, and what lies between it and the program.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Text of its profile.
+    pub profile: String,
+    /// Disturbances beside its own work.
+    pub trouble: Trouble,
+    /// Seed of its run.
+    pub seed: u64,
 }
 
-/// Runs the suite on a medium that is described by the text of its profile, behind `trouble`. There
-/// is no file system on it.
-pub fn look_through(
-    text: &str,
-    trouble: &Trouble,
-    suite: &Suite,
-    seed: u64,
-    keep_data: bool,
-) -> Record {
-    let profile = Profile::parse("drawn", text)
-        .unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
-    let rotational = profile.spec().disk.is_some();
-    let device =
-        trouble.around(SimDevice::new(&profile, SimOptions { seed, capacity: None, keep_data }));
-    let files = Err("there is no file system to put a file on".into());
-    let site = TargetInfo {
-        files,
-        ..TargetInfo::unrestricted(TargetKind::Simulated, device.facts().clone())
-    };
-    let (plan, end) = run(device, &site, suite, &Choice::default(), &mut NoStage, seed);
-    let largest_bytes = site.facts.max_transfer_bytes;
-    let queue = largest_bytes.map(|bytes| record::Queue {
-        max_sectors_kb: Some(bytes / 1024),
-        ..record::Queue::default()
-    });
-    let medium = record::Medium {
-        kind: MediumKind::Simulated,
-        capacity_bytes: Some(site.facts.capacity_bytes),
-        rotational: Some(rotational),
-        ..record::Medium::default()
-    };
-    let mut record = Record {
-        medium,
-        target: record::Target { kind: TargetKind::Simulated, queue, ..record::Target::default() },
-        plan: plan.cells,
-        cells: end.cells,
-        skipped: end.skipped,
-        ..Record::new(record::Run {
-            seed,
-            ended: end.ended,
-            elapsed_ns: end.elapsed_ns,
-            ..record::Run::default()
-        })
-    };
-    ::findings::add_caveats(&mut record);
-    record.findings = ::findings::conclude(&record);
-    record
+impl Drawn {
+    /// Runs a suite on a fresh medium and concludes. There is no file system on the medium, and it
+    /// declares no allocation unit, as behind a USB reader.
+    pub fn run(&self, suite: &Suite, keep_data: bool) -> Record {
+        let (profile, seed) = (parsed(&self.profile), self.seed);
+        let medium = SimDevice::new(&profile, SimOptions { seed, capacity: None, keep_data });
+        let device = self.trouble.around(medium);
+        let files = Err("there is no file system to put a file on".into());
+        let site = TargetInfo {
+            files,
+            ..TargetInfo::unrestricted(TargetKind::Simulated, device.facts().clone())
+        };
+        let (plan, end) = run(device, &site, suite, &Choice::default(), &mut NoStage, seed);
+        let queue = site.facts.max_transfer_bytes.map(|bytes| record::Queue {
+            max_sectors_kb: Some(bytes / 1024),
+            ..record::Queue::default()
+        });
+        let medium = record::Medium {
+            kind: MediumKind::Simulated,
+            capacity_bytes: Some(site.facts.capacity_bytes),
+            rotational: Some(profile.spec().disk.is_some()),
+            ..record::Medium::default()
+        };
+        let kind = TargetKind::Simulated;
+        let mut record = Record {
+            medium,
+            target: record::Target { kind, queue, ..record::Target::default() },
+            plan: plan.cells,
+            cells: end.cells,
+            skipped: end.skipped,
+            ..Record::new(record::Run {
+                seed,
+                ended: end.ended,
+                elapsed_ns: end.elapsed_ns,
+                ..record::Run::default()
+            })
+        };
+        ::findings::add_caveats(&mut record);
+        record.findings = ::findings::conclude(&record);
+        record
+    }
+
+    /// Makes a wrong statement about it, from these tests of [`suite`].
+    pub fn wrong(&self, what: impl Into<String>, tests: &'static [&'static str]) -> Wrong {
+        Wrong { what: what.into(), drawn: Some((self.clone(), tests)) }
+    }
 }
 
 /// Number behind a key in the evidence of a finding: "au_bytes 4194304". `None` if it is not a
 /// plain number.
 pub fn number(findings: &[Finding], id: &str, key: &str) -> Option<u64> {
-    let lines =
-        findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
-    lines
-        .filter_map(|line| {
-            line.strip_prefix(key)?.split_whitespace().next()?.trim_end_matches(',').parse().ok()
-        })
-        .next()
+    let value = |line: &str| {
+        line.strip_prefix(key)?.split_whitespace().next()?.trim_end_matches(',').parse::<u64>().ok()
+    };
+    evidence(findings, id).find_map(value)
 }
 
-/// Line of evidence that begins with a key.
-pub fn line<'a>(findings: &'a [Finding], id: &str, key: &str) -> Option<&'a str> {
-    let mut lines =
-        findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
-    lines.find(|line| line.starts_with(key)).map(String::as_str)
+/// Lines of evidence of a finding.
+pub fn evidence<'a>(findings: &'a [Finding], id: &str) -> impl Iterator<Item = &'a str> {
+    let of = findings.iter().filter(move |finding| finding.id == id);
+    of.flat_map(|finding| &finding.evidence).map(String::as_str)
 }
 
 /// Text of a cell on one line, without its histogram.

@@ -4,7 +4,7 @@ use record::Finding;
 use record::units::{GIB, KIB, MIB};
 
 use super::dice::Dice;
-use super::medium::{Mapping, Medium};
+use super::medium::{Medium, mbps, size, us};
 
 /// A way in which a medium looks better than it is, or a property that it hides.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Trick {
     pub size_key: Option<&'static str>,
     /// Property of a medium with the trick, in words.
     pub means: &'static str,
-    /// Draws a medium, with the trick if it is strong enough to matter.
+    /// Draws a medium with the trick, if that is strong enough to matter.
     try_to_draw: fn(&mut Dice) -> Option<Tricky>,
 }
 
@@ -92,17 +92,11 @@ pub fn is_claim(id: &str) -> bool {
     TRICKS.iter().any(|trick| trick.claims.contains(&id))
 }
 
-/// A medium with a trick.
-#[derive(Clone, Debug)]
-pub struct Tricky {
-    /// The medium with the trick in its profile.
-    pub medium: Medium,
-    /// Size of cache or front in bytes, if there is one.
-    pub bytes: Option<u64>,
-}
+/// A medium with a trick, and the size of its cache or front in bytes, if it has one.
+type Tricky = (Medium, Option<u64>);
 
 impl Trick {
-    /// Draws a medium with the trick.
+    /// Draws a medium with the trick, and the size of its cache or front in bytes, if it has one.
     pub fn draw(&self, dice: &mut Dice) -> Tricky {
         loop {
             if let Some(tricky) = (self.try_to_draw)(dice) {
@@ -120,78 +114,82 @@ impl Trick {
 fn span_cache(dice: &mut Dice) -> Option<Tricky> {
     let mut medium = Medium::hybrid(dice);
     let wanted_bytes = dice.spread(8.0, 256.0) * MIB as f64;
-    let mapping = medium.log_block_mut()?;
-    mapping.open_aus = (wanted_bytes / mapping.au_bytes as f64).round() as u64;
-    mapping.log_merges = dice.between(0.0, 0.2);
-    let (bytes, is_few) =
-        (mapping.open_aus * mapping.au_bytes, (4..=64).contains(&mapping.open_aus));
+    let au_bytes = medium.log_block()?.au.0;
+    let open_aus = (wanted_bytes / au_bytes as f64).round() as u64;
+    let log_merges = format!("{:.3}", dice.between(0.0, 0.2));
+    let bytes = open_aus * au_bytes;
+    if !(4..=64).contains(&open_aus) || bytes < 8 * MIB {
+        return None;
+    }
+    medium.set("log_block", [("open_aus", open_aus.to_string()), ("log_merges", log_merges)]);
     let contrast = medium.random_us(4 * KIB) / medium.row_us(4 * KIB);
-    (is_few && bytes >= 8 * MIB && contrast >= 4.0).then_some(Tricky { medium, bytes: Some(bytes) })
+    (contrast >= 4.0).then_some((medium, Some(bytes)))
+}
+
+/// A medium of either kind, and the time of its write command in microseconds.
+fn of_either_kind(dice: &mut Dice) -> (Medium, f64) {
+    let medium = if dice.happens(0.6) { Medium::hybrid(dice) } else { Medium::mapped(dice) };
+    let command_us = medium.spec().write.map_or(0.0, |write| write.command.0 / 1e3);
+    (medium, command_us)
 }
 
 fn compression(dice: &mut Dice) -> Option<Tricky> {
-    let mut medium = if dice.happens(0.6) { Medium::hybrid(dice) } else { Medium::mapped(dice) };
-    let paths = medium.paths.clone()?;
-    let zeros_mbps = paths.write_mbps * dice.spread(1.3, 5.0);
-    let zeros_us = paths.write_us + (64 * KIB) as f64 / zeros_mbps;
-    medium.tables += &format!(
-        "[compression]\nzeros_rate = \"{zeros_mbps:.3} MB/s\"\nrepeats = {}\n",
-        dice.happens(0.5)
-    );
+    let (mut medium, command_us) = of_either_kind(dice);
+    let zeros_mbps = medium.write_bps() / 1e6 * dice.spread(1.3, 5.0);
+    let zeros_us = command_us + (64 * KIB) as f64 / zeros_mbps;
+    let is_fast = zeros_us <= 0.8 * medium.row_us(64 * KIB);
+    let repeats = dice.happens(0.5).to_string();
+    medium.set("compression", [("zeros_rate", mbps(zeros_mbps)), ("repeats", repeats)]);
     if dice.happens(0.3) {
-        medium.tables +=
-            &format!("zeros_write = \"{:.3} us\"\n", paths.write_us * dice.between(0.5, 1.0));
+        medium.set("compression", [("zeros_write", us(command_us * dice.between(0.5, 1.0)))]);
     }
-    (zeros_us <= 0.8 * medium.row_us(64 * KIB)).then_some(Tricky { medium, bytes: None })
+    is_fast.then_some((medium, None))
 }
 
 fn bypass(dice: &mut Dice) -> Option<Tricky> {
     let mut medium = Medium::hybrid(dice);
     let up_to = dice.one_of(&[4, 4, 8, 16]) * KIB;
     let time_us = dice.spread(1000.0, 30_000.0);
-    let slow_us = medium.random_us(4 * up_to);
-    let small_us = medium.paths.as_ref()?.write_us + time_us;
-    medium.log_block_mut()?.keys +=
-        &format!("bypass = {{ up_to = \"{up_to} B\", time = \"{time_us:.3} us\" }}\n");
-    (small_us <= slow_us / 8.0).then_some(Tricky { medium, bytes: None })
+    let small_us = medium.spec().write?.command.0 / 1e3 + time_us;
+    let is_fast = small_us <= medium.random_us(4 * up_to) / 8.0;
+    let way = format!("{{ up_to = {}, time = {} }}", size(up_to), us(time_us));
+    medium.set("log_block", [("bypass", way)]);
+    is_fast.then_some((medium, None))
 }
 
 fn slc_cache(dice: &mut Dice) -> Option<Tricky> {
     let mut medium = Medium::mapped(dice);
-    let own_mbps = medium.paths.as_ref()?.write_mbps;
+    let own_mbps = medium.write_bps() / 1e6;
+    let capacity_bytes = medium.spec().medium.capacity.0 as f64;
     let ratio = dice.spread(1.5, 8.0);
     let between = if dice.happens(0.3) { Some(ratio.sqrt()) } else { None };
     let first_bytes = dice.spread(0.3e9, 48e9);
-    let mut stages =
-        format!("{{ size = \"{first_bytes:.0} B\", rate = \"{:.3} MB/s\" }}", own_mbps * ratio);
-    let mut filling_s = first_bytes / (own_mbps * ratio * 1e6);
-    let mut all_bytes = first_bytes;
+    let mut stages = vec![(first_bytes, own_mbps * ratio)];
     if let Some(second) = between {
-        let bytes = first_bytes * dice.between(1.0, 3.0);
-        stages +=
-            &format!(", {{ size = \"{bytes:.0} B\", rate = \"{:.3} MB/s\" }}", own_mbps * second);
-        filling_s += bytes / (own_mbps * second * 1e6);
-        all_bytes += bytes;
+        stages.push((first_bytes * dice.between(1.0, 3.0), own_mbps * second));
     }
-    let mut keys = format!("stages = [{stages}]\n");
     if dice.happens(0.6) {
-        let recovery_mbps = own_mbps * dice.between(0.3, 1.0);
-        keys += &format!(
-            "recovery_rate = \"{recovery_mbps:.3} MB/s\"\nrecovery_after = \"{:.1} s\"\n",
-            dice.between(0.0, 10.0)
-        );
+        let recovery = [
+            ("recovery_rate", mbps(own_mbps * dice.between(0.3, 1.0))),
+            ("recovery_after", format!("\"{:.1} s\"", dice.between(0.0, 10.0))),
+        ];
+        medium.set("page_mapped", recovery);
     }
-    // The medium writes the table of its mapping; its caches are further keys of the same table.
-    medium.stages_in(keys);
+    let stage = |(bytes, rate): &(f64, f64)| {
+        format!("{{ size = {}, rate = {} }}", size(*bytes as u64), mbps(*rate))
+    };
+    let texts: Vec<String> = stages.iter().map(stage).collect();
+    medium.set("page_mapped", [("stages", format!("[{}]", texts.join(", ")))]);
     let is_fast = between.is_none_or(|second| second >= 1.5) && own_mbps * ratio <= 3000.0;
-    let fits = filling_s <= 480.0 && all_bytes <= medium.capacity_bytes as f64 / 2.0;
-    (is_fast && fits).then_some(Tricky { medium, bytes: Some(first_bytes as u64) })
+    let filling_s: f64 = stages.iter().map(|(bytes, rate)| bytes / (rate * 1e6)).sum();
+    let all_bytes: f64 = stages.iter().map(|(bytes, _)| bytes).sum();
+    let fits = filling_s <= 480.0 && all_bytes <= capacity_bytes / 2.0;
+    (is_fast && fits).then_some((medium, Some(first_bytes as u64)))
 }
 
 fn throttling(dice: &mut Dice) -> Option<Tricky> {
     let mut medium = Medium::mapped(dice);
-    let paths = medium.paths.as_ref()?;
-    let gib_a_second = paths.write_mbps * 1e6 / GIB as f64;
+    let gib_a_second = medium.write_bps() / GIB as f64;
     let ambient = dice.between(25.0, 40.0);
     let limit = ambient + dice.between(20.0, 50.0);
     let resume = limit - dice.between(3.0, 12.0);
@@ -203,46 +201,48 @@ fn throttling(dice: &mut Dice) -> Option<Tricky> {
     let per_minute = (1.0 - by_bytes) * excess / cooling_s * 60.0;
     let slowdown = dice.spread(1.5, 5.0);
     let hot_after_s = -cooling_s * (1.0 - (limit - ambient) / excess).ln();
-    medium.tables += &format!(
-        "[heat]\nambient = {ambient:.2}\nlimit = {limit:.2}\nresume = {resume:.2}\nper_gib = {per_gib:.5}\nper_minute = {per_minute:.5}\ncooling = \"{cooling_s:.1} s\"\nslowdown = {slowdown:.3}\n"
-    );
-    let before_full =
-        hot_after_s * medium.paths.as_ref()?.write_mbps * 1e6 <= 0.7 * medium.capacity_bytes as f64;
-    ((15.0..=300.0).contains(&hot_after_s) && before_full).then_some(Tricky { medium, bytes: None })
+    let before_full_bytes = 0.7 * medium.spec().medium.capacity.0 as f64;
+    let is_hot = (15.0..=300.0).contains(&hot_after_s)
+        && hot_after_s * medium.write_bps() <= before_full_bytes;
+    let number = |value: f64| format!("{value:.5}");
+    let heat = [
+        ("ambient", number(ambient)),
+        ("limit", number(limit)),
+        ("resume", number(resume)),
+        ("per_gib", number(per_gib)),
+        ("per_minute", number(per_minute)),
+        ("cooling", format!("\"{cooling_s:.1} s\"")),
+        ("slowdown", number(slowdown)),
+    ];
+    medium.set("heat", heat);
+    is_hot.then_some((medium, None))
 }
 
 fn front(dice: &mut Dice) -> Option<Tricky> {
     let mut medium = Medium::hybrid(dice);
     let factor = if dice.happens(0.5) { dice.between(0.25, 0.62) } else { dice.spread(1.6, 4.0) };
     let units = dice.bits() % 4 + 1;
-    let paths = medium.paths.as_ref()?;
+    let command_us = medium.spec().write?.command.0 / 1e3;
     let usual_us = medium.row_us(64 * KIB);
-    let there_us = paths.write_us + (usual_us - paths.write_us) / factor;
-    let mapping = medium.log_block_mut()?;
-    let bytes = units * mapping.au_bytes;
-    mapping.keys += &format!("front = {{ size = \"{bytes} B\", rate_factor = {factor:.4} }}\n");
-    ((there_us / usual_us).max(usual_us / there_us) >= 1.6)
-        .then_some(Tricky { medium, bytes: Some(bytes) })
+    let there_us = command_us + (usual_us - command_us) / factor;
+    let bytes = units * medium.log_block()?.au.0;
+    let area = format!("{{ size = {}, rate_factor = {factor:.4} }}", size(bytes));
+    medium.set("log_block", [("front", area)]);
+    ((there_us / usual_us).max(usual_us / there_us) >= 1.6).then_some((medium, Some(bytes)))
 }
 
 fn pattern(dice: &mut Dice) -> Option<Tricky> {
-    let mut medium = if dice.happens(0.6) { Medium::hybrid(dice) } else { Medium::mapped(dice) };
+    let (mut medium, _) = of_either_kind(dice);
     let write_us = dice.spread(100.0, 3000.0);
-    let own_us = medium.random_us(4 * KIB);
-    let capacity = dice.spread(16.0, 256.0) * MIB as f64;
-    medium.tables += &format!(
-        "[pattern_cheat]\nblock = \"4 KiB\"\nspan = \"1 GiB\"\nafter = {}\nwrite = \"{write_us:.3} us\"\ncapacity = \"{capacity:.0} B\"\nrecovery_rate = \"{:.2} MB/s\"\n",
-        dice.bits() % 57 + 8,
-        dice.spread(4.0, 20.0)
-    );
-    (write_us <= own_us / 4.0).then_some(Tricky { medium, bytes: None })
-}
-
-impl Medium {
-    /// Adds caches before the flash of a medium that maps pages.
-    fn stages_in(&mut self, keys: String) {
-        if let Mapping::Pages { caches, .. } = &mut self.mapping {
-            *caches = keys;
-        }
-    }
+    let is_fast = write_us <= medium.random_us(4 * KIB) / 4.0;
+    let cheat = [
+        ("block", size(4 * KIB)),
+        ("span", size(GIB)),
+        ("write", us(write_us)),
+        ("capacity", size((dice.spread(16.0, 256.0) * MIB as f64) as u64)),
+        ("after", (dice.bits() % 57 + 8).to_string()),
+        ("recovery_rate", mbps(dice.spread(4.0, 20.0))),
+    ];
+    medium.set("pattern_cheat", cheat);
+    is_fast.then_some((medium, None))
 }
