@@ -128,7 +128,7 @@ impl LoopMedium {
 
 /// Writes every block of a file: a hole would be read without I/O, and its first write would
 /// allocate it.
-pub fn write_whole(path: &Path, bytes: u64) -> Result<()> {
+fn write_whole(path: &Path, bytes: u64) -> Result<()> {
     let mut file = File::create_new(path)?;
     let generator = DataGenerator::new(1);
     let mut piece = vec![0; PIECE_BYTES as usize];

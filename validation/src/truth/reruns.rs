@@ -1,5 +1,5 @@
 //! `cargo validation truth --reruns`: runs `flashmark check` again and again on an emulated card (a
-//! file system whose rate the kernel keeps steady), on a directory of the system's disk, and on both
+//! file system on an attached simulated medium), on a directory of the system's disk, and on both
 //! beside a program that loads processors and disk in bursts. It counts how often the 95 % interval
 //! of a run contains the figure of another run of the same command.
 //!
@@ -7,7 +7,6 @@
 
 mod agreement;
 mod load;
-mod stand;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,19 +15,23 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
+use tempfile::TempDir;
 
-use crate::attached::medium::Program;
+use crate::attached::medium::{Medium, Program};
+use crate::mounted::Mounted;
 use crate::programs::{go_on, interrupts, output_if};
 use crate::section::Section;
 use agreement::{Series, in_words, read, table};
 use load::Load;
-use stand::{Card, scratch};
 
 const TABLE: Section<'static> = Section {
     page: super::PAGE,
     heading: "Repetitions on real machines",
     name: "cargo validation truth --reruns",
 };
+
+/// Profile of the emulated card.
+const CARD: &str = "a1";
 
 /// Flags of the study.
 #[derive(clap::Args)]
@@ -67,9 +70,9 @@ struct Target {
 }
 
 const TARGETS: [Target; 4] = [
-    Target { name: "loop", is_card: true, is_busy: false },
+    Target { name: "card", is_card: true, is_busy: false },
     Target { name: "directory", is_card: false, is_busy: false },
-    Target { name: "loop-busy", is_card: true, is_busy: true },
+    Target { name: "card-busy", is_card: true, is_busy: true },
     Target { name: "directory-busy", is_card: false, is_busy: true },
 ];
 
@@ -91,7 +94,7 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
         .collect::<Result<Vec<_>>>()?;
     let budget = flags.budget.iter().map(|budget| format!(" --budget {budget}"));
     let command = format!("{} --runs {}{}", TABLE.name, flags.runs, budget.collect::<String>());
-    TABLE.publish(root, &table(&command, &series), write)?;
+    TABLE.publish(root, &table(&command, CARD, &series), write)?;
     let missed = series.iter().flat_map(Series::missed).count();
     ensure!(write || missed == 0, "{missed} goals are missed");
     Ok(())
@@ -132,15 +135,19 @@ fn measure(
     let (mut card, on_disk, beside) = (None, scratch(root)?, scratch(root)?);
     for (target, number) in missing {
         if target.is_card && card.is_none() {
-            card = Some(Card::make(root)?);
+            let medium = Medium::attach(program, CARD)?;
+            let mounted = Mounted::make(root, "ext4", Path::new(&medium.node))?;
+            // Dropped in this order: it must be unmounted first.
+            card = Some((mounted.before_everything_ordinary()?, medium));
         }
-        let (storage, command) = match &card {
-            Some(card) if target.is_card => (card.point(), card.command(program.word())),
-            _ => (on_disk.path(), Command::new(program.word())),
+        let storage = match &card {
+            Some((mounted, _)) if target.is_card => mounted.point(),
+            _ => on_disk.path(),
         };
         let load = target.is_busy.then(|| Load::begin(beside.path(), number as u64)).transpose()?;
         let home = scratch(root)?;
-        let made = check(command, storage, home.path(), flags.budget.as_deref(), &interrupted)?;
+        let budget = flags.budget.as_deref();
+        let made = check(program, storage, home.path(), budget, &interrupted)?;
         drop(load);
         let record = record_of(directory, target, number);
         fs::copy(&made, &record).with_context(|| format!("writing {}", record.display()))?;
@@ -152,20 +159,31 @@ fn measure(
 /// Checks a directory, with results in `home`; returns the path of the record. An error if the
 /// check fails or is interrupted, but not if the medium is not suitable.
 fn check(
-    mut program: Command,
+    program: &Program,
     directory: &Path,
     home: &Path,
     budget: Option<&str>,
     interrupted: &AtomicBool,
 ) -> Result<PathBuf> {
-    program.arg("check").arg(directory).args(["--again", "--json", "--quiet"]);
-    program.args(budget.map(|budget| format!("--budget={budget}")));
-    program.env("FLASHMARK_HOME", home).stdin(Stdio::null());
-    let printed = output_if(&mut program, |code| code == 1);
+    let mut check = Command::new(program.word());
+    check.arg("check").arg(directory).args(["--again", "--json", "--quiet"]);
+    check.args(budget.map(|budget| format!("--budget={budget}")));
+    check.env("FLASHMARK_HOME", home).stdin(Stdio::null());
+    let printed = output_if(&mut check, |code| code == 1);
     go_on(interrupted)?;
     let printed: Value = serde_json::from_str(&printed?).context("reading what check printed")?;
     let run = printed["run"].as_str().context("check printed no name of its run")?;
     Ok(home.join(run).join("record.json"))
+}
+
+/// A directory below `root`/target; removed when dropped.
+fn scratch(root: &Path) -> Result<TempDir> {
+    let parent = root.join("target");
+    fs::create_dir_all(&parent)?;
+    tempfile::Builder::new()
+        .prefix("flashmark-study-")
+        .tempdir_in(&parent)
+        .with_context(|| format!("no directory can be made in {}", parent.display()))
 }
 
 #[cfg(test)]

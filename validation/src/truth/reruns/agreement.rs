@@ -9,8 +9,6 @@ use anyhow::{Context, Result};
 use record::units::significant;
 use record::{Record, Summary};
 
-use super::stand::CAPS;
-
 /// Percent of the figures of other runs that a 95 % interval should contain.
 const EXPECTED: std::ops::RangeInclusive<f64> = 90.0..=98.0;
 /// Widest interval at a steady rate, in standard deviations.
@@ -156,19 +154,17 @@ impl Series {
     }
 }
 
-/// Makes the table, with the goals below; `command` is what made the runs.
-pub fn table(command: &str, series: &[Series]) -> String {
+/// Makes the table, with the goals below; `command` is what made the runs, `card` the profile of the
+/// emulated card.
+pub fn table(command: &str, card: &str, series: &[Series]) -> String {
     let heads = FIGURES.map(|(head, _)| format!(" {head} |")).concat();
-    let [read_bps, write_bps, read_iops, write_iops] = CAPS.map(|(_, cap)| cap);
     let mut text = format!(
         "`{command}`: percent of the figures of other runs that lie inside\n\
          the 95 % interval of a run; in parentheses the mean half-width of the intervals and the standard\n\
-         deviation of the runs, both in percent of the logarithm. `loop`: a file system on a loop device that\n\
-         the kernel keeps below {} MB/s and {read_iops} IOPS of reads, {} MB/s and {write_iops} IOPS of writes.\n\
-         `directory`: on the system's disk. `busy`: beside busy threads and synced writes, in bursts.\n\n\
-         | target | runs |{heads}\n|---|---:|---:|---:|---:|---:|\n",
-        read_bps / 1_000_000,
-        write_bps / 1_000_000,
+         deviation of the runs, both in percent of the logarithm. `card`: an ext4 on the simulated medium\n\
+         {card}, attached as a block device. `directory`: on the system's disk. `busy`: beside busy threads and\n\
+         synced writes, in bursts.\n\n\
+         | target | runs |{heads}\n|---|---:|---:|---:|---:|---:|\n"
     );
     series.iter().for_each(|of| text += &format!("{}\n", of.line()));
     let missed: Vec<String> = series.iter().flat_map(Series::missed).collect();
@@ -178,7 +174,7 @@ pub fn table(command: &str, series: &[Series]) -> String {
     };
     writeln!(
         text,
-        "\nGoals: {} to {} % inside; on `loop` a half-width of at most {WIDEST} standard deviations. {goals}",
+        "\nGoals: {} to {} % inside; on `card` a half-width of at most {WIDEST} standard deviations. {goals}",
         EXPECTED.start(),
         EXPECTED.end(),
     )
@@ -236,32 +232,32 @@ mod tests {
     /// Runs of one figure, each with an interval of this factor on both sides.
     fn series(name: &'static str, values: &[f64], factor: f64) -> Series {
         let run = |value: &f64| [Some(figure(*value, value / factor, value * factor)); 4];
-        Series { name, is_steady: name == "loop", runs: values.iter().map(run).collect() }
+        Series { name, is_steady: name == "card", runs: values.iter().map(run).collect() }
     }
 
     #[test]
     fn the_table_has_a_line_a_target_and_the_goals_below() {
         let mut bare = series("directory-busy", &[100.0, 101.0], 1.001);
         bare.runs.iter_mut().for_each(|run| run[1] = None);
-        let steady = series("loop", &[100.0, 101.0, 103.0], 1.021);
-        insta::assert_snapshot!(table("truth --reruns", &[steady, bare]), @r"
+        let steady = series("card", &[100.0, 101.0, 103.0], 1.021);
+        insta::assert_snapshot!(table("truth --reruns", "a1", &[steady, bare]), @r"
         `truth --reruns`: percent of the figures of other runs that lie inside
         the 95 % interval of a run; in parentheses the mean half-width of the intervals and the standard
-        deviation of the runs, both in percent of the logarithm. `loop`: a file system on a loop device that
-        the kernel keeps below 40 MB/s and 2000 IOPS of reads, 20 MB/s and 1000 IOPS of writes.
-        `directory`: on the system's disk. `busy`: beside busy threads and synced writes, in bursts.
+        deviation of the runs, both in percent of the logarithm. `card`: an ext4 on the simulated medium
+        a1, attached as a block device. `directory`: on the system's disk. `busy`: beside busy threads and
+        synced writes, in bursts.
 
         | target | runs | sequential read | sequential write | random read, 4 KiB | random write, 4 KiB |
         |---|---:|---:|---:|---:|---:|
-        | loop | 3 | 67 (2.1, 1.5) | 67 (2.1, 1.5) | 67 (2.1, 1.5) | 67 (2.1, 1.5) |
+        | card | 3 | 67 (2.1, 1.5) | 67 (2.1, 1.5) | 67 (2.1, 1.5) | 67 (2.1, 1.5) |
         | directory-busy | 2 | 0 (0.1, 0.7) | - | 0 (0.1, 0.7) | 0 (0.1, 0.7) |
 
-        Goals: 90 to 98 % inside; on `loop` a half-width of at most 4 standard deviations. Missed:
+        Goals: 90 to 98 % inside; on `card` a half-width of at most 4 standard deviations. Missed:
 
-        - loop, sequential read: 66.7 % inside
-        - loop, sequential write: 66.7 % inside
-        - loop, random read, 4 KiB: 66.7 % inside
-        - loop, random write, 4 KiB: 66.7 % inside
+        - card, sequential read: 66.7 % inside
+        - card, sequential write: 66.7 % inside
+        - card, random read, 4 KiB: 66.7 % inside
+        - card, random write, 4 KiB: 66.7 % inside
         - directory-busy, sequential read: 0.0 % inside
         - directory-busy, sequential write: no intervals to count
         - directory-busy, random read, 4 KiB: 0.0 % inside
@@ -274,9 +270,9 @@ mod tests {
         let mut odd: Vec<f64> = (0..20).map(|number| 100.0 + f64::from(number % 3)).collect();
         odd[0] = 130.0;
         // 18 of 19 others are inside for 19 runs, none for the odd one: 90 %; a deviation of 6 %.
-        assert_eq!(series("loop", &odd, 1.2).missed(), [""; 0]);
+        assert_eq!(series("card", &odd, 1.2).missed(), [""; 0]);
         assert_eq!(series("directory", &odd, 1.31).missed().len(), 4);
-        let wide = series("loop", &odd, 1.5).missed();
+        let wide = series("card", &odd, 1.5).missed();
         assert_eq!(wide.len(), 8, "{wide:?}");
         assert!(wide[1].contains("standard deviations"), "{wide:?}");
     }
