@@ -2,6 +2,9 @@
 //! still for long enough is the host's, and is left out of the latencies. `findings::usability`
 //! decides on the whole cell; `Device::host_stalls` reports the stalls.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use device::Completion;
 use record::{HostStall, HostState};
 
@@ -14,24 +17,26 @@ const MAX_SLOW: usize = 4096;
 /// One part in this many of an I/O must be host stalls for the I/O to be the host's.
 const HOSTS_SHARE: u64 = 4;
 
-/// I/Os long enough to contain a host stall: times of submission and completion in nanoseconds.
+/// I/Os long enough to contain a host stall, the shortest first: latency, times of submission and
+/// completion in nanoseconds.
 #[derive(Default)]
-pub(super) struct SlowIos(Vec<[u64; 2]>);
+pub(super) struct SlowIos(BinaryHeap<Reverse<(u64, [u64; 2])>>);
 
 impl SlowIos {
     /// Keeps a slow I/O, in place of the shortest if there are too many.
     #[inline]
     pub(super) fn note(&mut self, done: &Completion) {
-        if done.latency_ns() >= SLOW_NS {
-            self.keep([done.submitted_ns, done.completed_ns]);
+        let latency_ns = done.latency_ns();
+        if latency_ns >= SLOW_NS {
+            self.keep(Reverse((latency_ns, [done.submitted_ns, done.completed_ns])));
         }
     }
 
-    fn keep(&mut self, io: [u64; 2]) {
+    fn keep(&mut self, io: Reverse<(u64, [u64; 2])>) {
         if self.0.len() < MAX_SLOW {
             self.0.push(io);
-        } else if let Some(shortest) = self.0.iter_mut().min_by_key(|[from, to]| *to - *from)
-            && shortest[1] - shortest[0] < io[1] - io[0]
+        } else if let Some(mut shortest) = self.0.peek_mut()
+            && shortest.0.0 < io.0.0
         {
             *shortest = io;
         }
@@ -54,11 +59,12 @@ impl IoTally {
                 .map(|stall| stall.to_ns.min(to).saturating_sub(stall.from_ns.max(from)))
                 .sum()
         };
-        let (host_stalled, quiet): (Vec<[u64; 2]>, Vec<[u64; 2]>) =
-            std::mem::take(&mut self.slow.0)
-                .into_iter()
-                .partition(|io| during(*io) * HOSTS_SHARE >= io[1] - io[0] && during(*io) > 0);
-        self.slow.0 = quiet;
+        let (host_stalled, quiet): (Vec<_>, Vec<_>) = std::mem::take(&mut self.slow.0)
+            .into_iter()
+            .map(|Reverse(io)| io)
+            .partition(|(took_ns, io)| during(*io) * HOSTS_SHARE >= *took_ns && during(*io) > 0);
+        let host_stalled: Vec<[u64; 2]> = host_stalled.into_iter().map(|(_, io)| io).collect();
+        self.slow.0 = quiet.into_iter().map(Reverse).collect();
         if host_stalled.is_empty() {
             return;
         }
@@ -66,8 +72,7 @@ impl IoTally {
         for [from, to] in &host_stalled {
             self.histogram.forget(to - from);
         }
-        self.worst_ns =
-            self.slow.0.iter().map(|[from, to]| to - from).max().unwrap_or(self.histogram.max());
+        self.worst_ns = self.slow.0.iter().map(|io| io.0.0).max().unwrap_or(self.histogram.max());
         // Several at a time wait for the same host at once.
         let lost_ns = if self.in_flight == 1 {
             host_stalled.iter().map(|io| during(*io)).sum()
