@@ -215,7 +215,7 @@ struct Server {
 }
 
 /// Byte at this offset of a new medium.
-pub fn at_first(byte: usize) -> u8 {
+fn at_first(byte: usize) -> u8 {
     (byte / 512) as u8 ^ 0xa5
 }
 

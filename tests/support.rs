@@ -463,11 +463,6 @@ impl LoopDevice {
         &self.path
     }
 
-    /// Its node.
-    pub fn path(&self) -> &Path {
-        Path::new(&self.path)
-    }
-
     /// Its kernel name: "loop3".
     pub fn name(&self) -> &str {
         self.path.trim_start_matches("/dev/")

@@ -69,7 +69,7 @@ const PARTS: &[Part] = &[
     part("spans", &["span::"], "SPANS", |of| of.spans),
     part("stops", &["stops::"], "STOPS", |of| of.times),
     part("results", &["results::"], "RESULTS", |of| of.times),
-    part("medium", &["medium::", "vm::away"], "GONE", |of| of.times.div_ceil(5)),
+    part("medium", &["vm::away"], "GONE", |of| of.times.div_ceil(5)),
     part("power", &["power::"], "CUTS", |of| of.times),
     part("cards", &["vm::cards", "vm::restored", "vm::in_use"], "CARDS", |of| of.times),
 ];

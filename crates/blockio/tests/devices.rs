@@ -12,8 +12,7 @@ use common::{LoopDevice, TinyFilesystem, is_root, patiently, skip};
 use device::conformance::device_conformance;
 use device::{DataGenerator, Device, IoErrorKind, Op, Request, SectorVerdict};
 use flashmark_blockio::{
-    Directory, EngineChoice, ExpectedFile, FileIdentity, OpenError, OpenOptions, OpenSettings,
-    RealDevice,
+    EngineChoice, ExpectedFile, FileIdentity, OpenError, OpenOptions, OpenSettings, RealDevice,
 };
 use record::{Content, Path};
 
@@ -63,6 +62,16 @@ fn opened_patiently(open: impl Fn() -> Result<RealDevice, OpenError>) -> RealDev
         opened => Some(opened),
     });
     opened.expect("somebody keeps it").unwrap()
+}
+
+/// Opens what is at a path, with the usual settings.
+fn open(
+    path: impl Into<std::path::PathBuf>,
+    writable: bool,
+    expect: ExpectedFile,
+) -> Result<RealDevice, OpenError> {
+    let settings = OpenSettings::default();
+    RealDevice::open(&OpenOptions { path: path.into(), writable, expect, settings })
 }
 
 /// One I/O from submission to completion.
@@ -197,16 +206,8 @@ fn a_file_that_is_exchanged_after_it_was_looked_at_is_not_opened() {
     std::fs::write(&path, vec![1; MIB as usize]).unwrap();
     std::fs::write(&victim, "somebody's data").unwrap();
     let identity = FileIdentity::of(&std::fs::metadata(&path).unwrap());
-    let open = || {
-        let expect = ExpectedFile::File { capacity_bytes: MIB, identity };
-        RealDevice::open(&OpenOptions {
-            path: path.clone(),
-            writable: true,
-            expect,
-            settings: OpenSettings::default(),
-        })
-        .err()
-    };
+    let expected = || ExpectedFile::File { capacity_bytes: MIB, identity };
+    let open = || open(&path, true, expected()).err();
     assert!(open().is_none());
     let exchanges: [(&str, &dyn Fn()); 3] = [
         ("by a link", &|| std::os::unix::fs::symlink(&victim, &path).unwrap()),
@@ -232,14 +233,8 @@ fn a_file_that_is_exchanged_after_it_was_looked_at_is_not_opened() {
 #[test]
 fn a_node_with_another_number_is_not_opened() {
     let Some(medium) = LoopDevice::new(MIB) else { return skip("loop devices need root") };
-    let expect = ExpectedFile::Block { number: 1 };
-    let options = OpenOptions {
-        path: medium.path().into(),
-        writable: true,
-        expect,
-        settings: OpenSettings::default(),
-    };
-    assert!(matches!(RealDevice::open(&options), Err(OpenError::Replaced { .. })));
+    let opened = open(medium.path(), true, ExpectedFile::Block { number: 1 });
+    assert!(matches!(opened, Err(OpenError::Replaced { .. })));
 }
 
 #[test]
@@ -252,12 +247,7 @@ fn an_open_file_is_locked() {
             capacity_bytes: MIB,
             identity: FileIdentity::of(&std::fs::metadata(&path).unwrap()),
         };
-        RealDevice::open(&OpenOptions {
-            path: path.clone(),
-            writable,
-            expect,
-            settings: OpenSettings::default(),
-        })
+        open(&path, writable, expect)
     };
     let reading = open(false).unwrap();
     let another = open(false).unwrap();
@@ -270,30 +260,8 @@ fn an_open_file_is_locked() {
 }
 
 #[test]
-fn a_test_file_is_made_in_the_directory_that_was_opened() {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let real = std::fs::canonicalize(dir.path()).unwrap();
-    let directory = Directory::open(
-        &real,
-        std::os::unix::fs::MetadataExt::dev(&std::fs::metadata(&real).unwrap()),
-    )
-    .unwrap();
-    let mut device = RealDevice::create_at(&directory, MIB, &OpenSettings::default()).unwrap();
-    device.prepare(1, BLOCK as usize).unwrap();
-    run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
-    assert_eq!(std::fs::read_dir(&real).unwrap().count(), 0, "it has no name");
-}
-
-#[test]
 fn what_is_not_as_expected_is_not_opened() {
-    let open = |path: &str, expect| {
-        RealDevice::open(&OpenOptions {
-            path: path.into(),
-            writable: false,
-            expect,
-            settings: OpenSettings::default(),
-        })
-    };
+    let open = |path: &str, expect| open(path, false, expect);
     let message = |path: &str, expect| open(path, expect).err().unwrap().to_string();
     insta::assert_snapshot!(message("/dev/null", NO_BLOCK), @"/dev/null is a character device, not a block device");
     insta::assert_snapshot!(message("/", ExpectedFile::File { capacity_bytes: MIB, identity: FileIdentity { device: 0, inode: 0 } }), @"/ is a directory, not a regular file");
@@ -312,16 +280,11 @@ fn a_block_device_in_use_is_not_opened_for_writing() {
     let Some(filesystem) = TinyFilesystem::new(16 * MIB) else {
         return skip("mounting needs root");
     };
-    let options = |writable| OpenOptions {
-        path: filesystem.device().into(),
-        writable,
-        expect: block(filesystem.device()),
-        settings: OpenSettings::default(),
-    };
+    let open = |writable| open(filesystem.device(), writable, block(filesystem.device()));
     assert!(
-        matches!(RealDevice::open(&options(true)), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::ResourceBusy)
+        matches!(open(true), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::ResourceBusy)
     );
-    RealDevice::open(&options(false)).unwrap();
+    open(false).unwrap();
 }
 
 #[test]
@@ -363,8 +326,7 @@ fn a_device_without_a_medium_is_gone() {
     let path = medium.path().to_owned();
     medium.detach();
     let expect = block(&path);
-    let options = OpenOptions { path, writable: false, expect, settings: OpenSettings::default() };
-    match RealDevice::open(&options) {
+    match open(path, false, expect) {
         Err(OpenError::Empty { .. }) => {}
         Err(other) => panic!("{other}"),
         Ok(_) => skip("someone else took the loop device meanwhile"),

@@ -118,6 +118,7 @@ pub fn look(nth: usize) -> Style {
 
 #[cfg(test)]
 mod tests {
+    use record::Record;
     use report::compare::summary;
 
     use super::*;
@@ -143,8 +144,15 @@ mod tests {
     }
 
     #[test]
-    fn one_medium_is_no_comparison() {
-        let found = findings::compare(&[demo::good(), demo::good()]);
-        assert!(summary(&found, 80).contains("nothing to compare"), "{found:?}");
+    fn one_medium_is_no_comparison_nor_are_two_without_a_figure_in_common() {
+        let other = Record { cells: Vec::new(), ..demo::slow_card() };
+        for (other, said) in [
+            (demo::good(), "there is nothing to compare it with."),
+            (other, "Nothing to compare: no figure that may be used was measured of two of them."),
+        ] {
+            let found = findings::compare(&[demo::good(), other]);
+            let text = summary(&found, 80).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(said), "{text}");
+        }
     }
 }

@@ -220,50 +220,11 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_as_people_write_them() {
-        for (text, value) in [
-            ("512", 512),
-            ("4k", 4096),
-            ("4KiB", 4096),
-            ("4kB", 4000),
-            ("1.5GiB", 3 * GIB / 2),
-            ("32GB", 32_000_000_000),
-            ("8s", 4096),
-        ] {
-            assert_eq!(bytes(text), Ok(value), "{text}");
-        }
-    }
-
-    #[test]
     fn a_size_that_is_none_names_itself_and_the_way_out() {
         insta::assert_snapshot!(bytes("4kk").unwrap_err(), @"'4kk' is not a size; write a number with B, KiB, MiB, GiB (binary) or kB, MB, GB (decimal), for example 4KiB or 32GB");
         for text in ["", "-1", "k", "1e3", "99999999999999999999", "NaN"] {
             assert!(bytes(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn figures_are_printed_with_three_digits_and_their_unit() {
-        let shown: Vec<String> = vec![
-            Bytes(512).to_string(),
-            Bytes(4096).to_string(),
-            Bytes(31_914_983_424).to_string(),
-            Nanos(1_234_567).to_string(),
-            Nanos(754 * SECOND_NS).to_string(),
-            Iops(1.0234).to_string(),
-            BytesPerSecond(13_456_000.0).to_string(),
-        ];
-        insta::assert_debug_snapshot!(shown, @r#"
-        [
-            "512 B",
-            "4 KiB",
-            "31.9 GB",
-            "1.23 ms",
-            "12 min 34 s",
-            "1.02 IOPS",
-            "13.5 MB/s",
-        ]
-        "#);
     }
 
     #[test]
@@ -290,11 +251,12 @@ mod tests {
             ("1s", 512),
             ("1 sector", 512),
             ("2 sectors", 1_024),
+            ("1.5GiB", 3 * GIB / 2),
             ("0.4", 0),
             ("0.5", 1),
             (".5k", 512),
         ];
-        assert_eq!(sizes.len(), SIZES.len() + 3);
+        assert_eq!(sizes.len(), SIZES.len() + 4);
         for (text, value) in sizes {
             assert_eq!(bytes(text), Ok(value), "{text}");
         }
@@ -387,6 +349,7 @@ mod tests {
         for (rate, text) in rates {
             assert_eq!(BytesPerSecond(rate).to_string(), text, "{rate}");
         }
+        assert_eq!(Iops(1.0234).to_string(), "1.02 IOPS");
     }
 
     #[test]

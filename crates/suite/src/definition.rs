@@ -211,13 +211,6 @@ mod tests {
     }
 
     #[test]
-    fn built_in_suites_are_read() {
-        for name in Suite::names() {
-            assert_eq!(Suite::built_in(name).unwrap().name, name);
-        }
-    }
-
-    #[test]
     fn a_time_limit_may_be_a_number_of_seconds() {
         let suite = Suite::parse("mine.toml", "time_limit = 60\n[[test]]\nname='seek'");
         assert_eq!(suite.map(|suite| suite.time_limit_ns), Ok(Some(60_000_000_000)));

@@ -14,7 +14,6 @@ mod forgetful;
 #[path = "../../../crates/flashmark/tests/it/in_use/mod.rs"]
 mod in_use;
 mod kills;
-mod medium;
 mod power;
 mod results;
 #[path = "../../../tests/skipped.rs"]

@@ -12,6 +12,5 @@ mod qmp;
 mod reader;
 mod restored;
 mod scene;
-mod swapped;
 
 pub use machine::{Disk, Machine};

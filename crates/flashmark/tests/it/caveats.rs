@@ -1,13 +1,11 @@
 //! Media and places that are measured with a caveat, or measured without writing.
 
 use std::fs;
-use std::process::Command;
 
-use record::{Ended, Flag, Record, Stop};
+use record::{Ended, Flag, Stop};
 
 use crate::support::{
-    Flashmark, LoopDevice, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device,
-    refused, sum, tool,
+    Flashmark, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device, refused, sum, tool,
 };
 
 #[test]
@@ -163,20 +161,6 @@ fn a_directory_of_ones_own_needs_no_rights() {
     assert_eq!(fs::read_dir(&own).unwrap().count(), 0, "the test file is gone");
 }
 
-/// A short run of random writes in a directory; no verdict may be positive.
-fn praised_for_nothing(directory: &str, working: &std::path::Path) -> Record {
-    let flashmark = Flashmark::new();
-    let mut command = flashmark.command(&format!("run {directory} --only prime,sequential-write,random-write --for root-disk,camera --time-limit 3s"));
-    let ran = command.current_dir(working).output().unwrap();
-    let screen = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(screen.contains("Cannot be told here: root disk, camera."), "{screen}");
-    assert!(
-        !screen.to_lowercase().contains("good for a") && !screen.contains("Usable"),
-        "{screen}"
-    );
-    flashmark.record()
-}
-
 /// Its random writes were credited with data that earlier cells had left in the page cache.
 #[test]
 fn a_file_system_in_user_space_is_praised_for_nothing() {
@@ -188,41 +172,17 @@ fn a_file_system_in_user_space_is_praised_for_nothing() {
     let at = scratch.directory("mnt");
     tool("fuse2fs", &[device.word(), at.to_str().unwrap()]);
     let mount = Mount::made_at(&at);
-    let record = praised_for_nothing(mount.word(), scratch.path());
+    let flashmark = Flashmark::new();
+    let only = "prime,sequential-write,random-write";
+    let words =
+        format!("run {} --only {only} --for root-disk,camera --time-limit 3s", mount.word());
+    let screen = flashmark.done(&words).out;
+    assert!(screen.contains("Cannot be told here: root disk, camera."), "{screen}");
+    assert!(
+        !screen.to_lowercase().contains("good for a") && !screen.contains("Usable"),
+        "{screen}"
+    );
+    let record = flashmark.record();
     let gathered = |flag: &Flag| matches!(flag, Flag::Gathered { .. } | Flag::NotThisMedium { .. });
     assert!(record.cells.iter().any(|cell| cell.flags.iter().any(gathered)), "{:?}", record.flags);
-}
-
-/// The paths of an overlay in the mount table may be relative, and then cannot be resolved.
-#[test]
-fn an_overlay_whose_upper_layer_cannot_be_seen_is_praised_for_nothing() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    for name in ["lower", "upper", "work", "mnt"] {
-        scratch.directory(name);
-    }
-    let mut command = Command::new("mount");
-    let options = "lowerdir=lower,upperdir=upper,workdir=work";
-    command.args(["-t", "overlay", "-o", options, "overlay", "mnt"]);
-    assert!(command.current_dir(scratch.path()).status().unwrap().success());
-    let mount = Mount::made_at(&scratch.at("mnt"));
-    let record = praised_for_nothing(mount.word(), scratch.path());
-    assert!(record.flags.contains(&Flag::UnknownMedium), "{:?}", record.flags);
-}
-
-/// Reads of 4.3 GB/s beside writes of 4.2 MB/s got no caveat.
-#[test]
-fn a_file_system_on_a_loop_device_through_the_page_cache_is_praised_for_nothing() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 256 * MIB);
-    let device = LoopDevice::with(&image, &[]);
-    tool("mkfs.ext4", &["-q", device.word()]);
-    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
-    let record = praised_for_nothing(mount.word(), scratch.path());
-    assert!(record.flags.contains(&Flag::HostCached), "{:?}", record.flags);
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::support::{
     EXT4, Flashmark, LoopDevice, MIB, Ran, Scratch, has_root, loop_device, mounted, read_record,
+    refused,
 };
 
 fn line(flashmark: &Flashmark, words: &[&str], code: i32) -> Value {
@@ -206,7 +207,7 @@ fn a_limit_of_file_size_is_the_fault_of_the_session() {
 }
 
 #[test]
-fn a_write_protected_medium_is_read() {
+fn a_write_protected_medium_is_read_and_not_erased() {
     if !has_root() {
         return;
     }
@@ -222,6 +223,11 @@ fn a_write_protected_medium_is_read() {
     );
     assert!(flat.contains(&expected), "{ran}");
     assert!(!flat.contains("--erase"), "nothing was given away: {ran}");
+    let erase = ["--erase", device.word()];
+    insta::assert_snapshot!(refused(device.word(), &erase, &[&image], &[(device.name(), "loopX")]), @r"
+    exit 3
+    flashmark: loopX is write-protected; move the lock slider of the card or adapter, or leave out --erase for the tests that only read
+    ");
 }
 
 #[test]

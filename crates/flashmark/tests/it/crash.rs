@@ -315,36 +315,15 @@ fn an_interrupted_run_is_kept_and_taken_up_again() {
             let journal = fs::read_to_string(flashmark.run_dir().join("journal.jsonl")).unwrap();
             journal.contains("\"resumed\":{").then_some(())
         });
+        let second = flashmark.run(&["resume", &name]);
+        let held = format!("is being written by process {}", child.id());
+        assert!(second.code == Some(3) && second.err.contains(&held), "{second}");
         interrupt(&child, signal);
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, Some(130), "{ran}");
         assert_eq!(acknowledged(&flashmark), before, "no cell is measured again");
         assert!(flashmark.record().run.resumed >= 1);
     }
-}
-
-#[test]
-fn a_run_in_use_is_not_taken_up_twice() {
-    let Some((scratch, _image, device)) = loop_device(16 * MIB) else { return };
-    let suite = scratch.file("long.toml", LONG_END);
-    let flashmark = Flashmark::new();
-    let mut child = long_run(&flashmark, &device, &suite);
-    let name = flashmark.run_dir().file_name().unwrap().to_str().unwrap().to_owned();
-    let ran = flashmark.run(&["resume", &name]);
-    let other =
-        Flashmark::new().run(&["run", device.word(), "--only", "sequential-read", "--quiet"]);
-    let listed = flashmark.run(&["runs"]);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    insta::assert_snapshot!(ran.transcript(&[(&name, "RUN"), (&child.id().to_string(), "PID")]), @r"
-    exit 3
-    flashmark: run 'RUN' is being written by process PID; wait for it, or end it first
-    ");
-    insta::assert_snapshot!(other.transcript(&[(device.name(), "loopX"), (&child.id().to_string(), "PID")]), @r"
-    exit 3
-    flashmark: '/dev/loopX' is in use: loopX is locked (flock) by flashmark (process PID); end that program first, or choose another medium
-    ");
-    assert!(listed.out.contains("running"), "{listed}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{EXT4, Flashmark, MIB, Ran, Scratch, eventually, mounted, sum};
+use crate::support::{EXT4, Flashmark, MIB, Ran, Scratch, eventually, mounted};
 
 /// A short cell, then one that lasts until something happens.
 fn suite(scratch: &Scratch, test: &str) -> PathBuf {
@@ -22,6 +22,12 @@ fn suite(scratch: &Scratch, test: &str) -> PathBuf {
     scratch.file("suite.toml", text)
 }
 
+/// Something, once the first cell of the run is in its journal.
+fn first_cell(flashmark: &Flashmark) -> Option<()> {
+    let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+    (journal.lines().count() >= 2).then_some(())
+}
+
 /// Starts a run of that suite, and waits until its long cell has begun.
 fn in_the_middle(flashmark: &Flashmark, target: &Path, suite: &Path) -> Child {
     let target = target.to_str().unwrap();
@@ -29,8 +35,7 @@ fn in_the_middle(flashmark: &Flashmark, target: &Path, suite: &Path) -> Child {
         flashmark.start(&["run", target, "--erase", target, "--suite", suite.to_str().unwrap()]);
     eventually("the first cell", || {
         assert!(child.try_wait().unwrap().is_none(), "it has ended: {:?}", flashmark.home());
-        let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
-        (journal.lines().count() >= 2).then_some(())
+        first_cell(flashmark)
     });
     std::thread::sleep(Duration::from_millis(100));
     child
@@ -163,11 +168,7 @@ fn a_run_on_a_medium_that_does_not_answer_can_be_interrupted() {
             suite.to_str().unwrap()
         );
         let child = flashmark.start(&words);
-        eventually("the first cell", || {
-            let journal =
-                fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
-            (journal.lines().count() >= 2).then_some(())
-        });
+        eventually("the first cell", || first_cell(&flashmark));
         medium.answers(Answer::Late(Duration::from_secs(8)));
         eventually("an I/O that waits", || medium.is_late().then_some(()));
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -181,59 +182,6 @@ fn a_run_on_a_medium_that_does_not_answer_can_be_interrupted() {
 }
 
 #[test]
-fn a_network_is_refused() {
-    let scratch = Scratch::new();
-    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.sshfs", 16 << 20)
-    else {
-        return;
-    };
-    let names = [(scratch.word(), "SCRATCH")];
-    let flashmark = Flashmark::new();
-    let before = sum(&medium.file());
-    insta::assert_snapshot!(flashmark.run(&["run", &format!("{}/mnt", scratch.word())]).transcript(&names), @r"
-    exit 3
-    flashmark: 'SCRATCH/mnt' is on flashmark-it over fuse.sshfs: that would measure the way there, not a medium; run flashmark where the medium is plugged in
-    ");
-    let file = medium.file();
-    let file = file.to_str().unwrap();
-    insta::assert_snapshot!(flashmark.run(&["run", file, "--erase", file]).transcript(&names), @r"
-    exit 3
-    flashmark: 'SCRATCH/mnt/medium' is on flashmark-it over fuse.sshfs: that would measure the way there, not a medium; run flashmark where the medium is plugged in
-    ");
-    assert!(flashmark.runs().is_empty());
-    assert_eq!(sum(&medium.file()), before);
-}
-
-#[test]
-fn a_file_system_that_runs_full() {
-    let Some((_scratch, _image, _device, mount)) = mounted(64 * MIB, EXT4, &[]) else { return };
-    // A file with more holes than there is space.
-    let file = mount.path().join("sparse");
-    fs::File::create(&file).unwrap().set_len(256 * MIB).unwrap();
-    let flashmark = Flashmark::new();
-    let word = file.to_str().unwrap();
-    let words = [
-        "run",
-        word,
-        "--erase",
-        word,
-        "--suite",
-        "quick",
-        "--only",
-        "prime,sequential-read",
-        "--quiet",
-        "--set",
-        "prime.span=200MiB",
-    ];
-    let ran = flashmark.run(&words);
-    assert_eq!(ran.code, Some(4), "{ran}");
-    let record = flashmark.record();
-    let cell = record.cells_of("prime").next().unwrap();
-    assert!(cell.stop == Stop::Error && cell.ops > 0, "{ran}");
-    insta::assert_snapshot!(without_places(cell.reason.as_deref().unwrap()), @"no space is left while writing 1 MiB at byte N: No space left on device (os error 28)");
-}
-
-#[test]
 fn a_directory_that_others_fill_meanwhile() {
     let Some((scratch, _image, _device, mount)) = mounted(64 * MIB, EXT4, &[]) else { return };
     let suite = suite(&scratch, "sequential-write");
@@ -241,10 +189,7 @@ fn a_directory_that_others_fill_meanwhile() {
     let words =
         ["run", mount.word(), "--suite", suite.to_str().unwrap(), "--time-limit", "4s", "--quiet"];
     let child = flashmark.start(&words);
-    eventually("the primed file", || {
-        let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
-        (journal.lines().count() >= 2).then_some(())
-    });
+    eventually("the primed file", || first_cell(&flashmark));
     assert!(fs::write(mount.path().join("others"), vec![7; 100 << 20]).is_err(), "it is full now");
     let ran = outcome(child);
     assert_eq!(ran.code, Some(0), "the test file had its space from the start: {ran}");

@@ -4,57 +4,18 @@
 use std::fs;
 use std::process::Command;
 
-use record::Ended;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Flashmark, Ran, Scratch, eventually, has_root};
+use crate::support::{Flashmark, Ran, Scratch, has_root};
 
-/// Done, the medium failed a check, refused, I/O error, internal, interrupted.
+/// Done, refused, I/O error.
 const DONE: i32 = 0;
-const FAILED: i32 = 1;
 const REFUSED: i32 = 3;
 const IO: i32 = 4;
-const INTERNAL: i32 = 5;
-const INTERRUPTED: i32 = 130;
-
-/// A suite with one read that lasts.
-const LONG: &str = "name = \"long\"\n\n[[test]]\nname = \"sequential-read\"\nspan = \"4MiB\"\nblock = \"64KiB\"\ntotal = \"100GiB\"\nmin_time = \"10m\"\nmax_time = \"10m\"\n";
 
 #[test]
-fn results_that_cannot_be_kept_are_internal() {
-    let mut command =
-        Flashmark::new().command(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
-    let ran = crate::support::Ran::of(command.env("FLASHMARK_HOME", "/proc/flashmark"));
-    assert_eq!(ran.code, Some(INTERNAL), "{ran}");
-}
-
-#[test]
-fn an_interrupted_run_ends_so_and_so_does_its_resumption() {
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let image = scratch.image("image", 16 << 20);
-    let suite = scratch.file("suite.toml", LONG);
-    let interrupted = |words: &[&str], sittings: usize| {
-        let child = flashmark.start(words);
-        eventually("the run", || {
-            let journal =
-                fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
-            (journal.lines().filter(|line| line.contains("\"resumed\":{")).count() >= sittings)
-                .then_some(())
-        });
-        std::thread::sleep(std::time::Duration::from_millis(500));
-        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-        child.wait_with_output().unwrap().status.code()
-    };
-    let words = ["run", image.to_str().unwrap(), "--suite", suite.to_str().unwrap(), "--quiet"];
-    assert_eq!(interrupted(&words, 0), Some(INTERRUPTED));
-    assert_eq!(interrupted(&["resume", "--quiet"], 1), Some(INTERRUPTED));
-    assert_eq!(flashmark.record().run.ended, Ended::Interrupted);
-}
-
-#[test]
-fn a_failing_medium_is_an_io_error_for_run_and_replay() {
+fn a_failing_medium_is_an_io_error_for_a_replay() {
     let scratch = Scratch::new();
     let Some(medium) =
         FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20)
@@ -64,9 +25,6 @@ fn a_failing_medium_is_an_io_error_for_run_and_replay() {
     medium.answers(Answer::Error(Errno::IO));
     let file = medium.file();
     let target = file.to_str().unwrap();
-    let suite = scratch.file("suite.toml", LONG);
-    let run = Flashmark::new().run(&["run", target, "--suite", suite.to_str().unwrap(), "--quiet"]);
-    assert_eq!(run.code, Some(IO), "{run}");
     let iolog = scratch.file(
         "trace.iolog",
         "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda read 0 4096\n/dev/sda close\n",
@@ -77,39 +35,6 @@ fn a_failing_medium_is_an_io_error_for_run_and_replay() {
         target
     ));
     assert_eq!(replay.code, Some(IO), "{replay}");
-}
-
-#[test]
-fn what_needs_root_is_refused_without_it() {
-    if !has_root() {
-        return;
-    }
-    for words in [&["matrix", "/var/tmp", "--fs", "ext4"][..], &["attach", "a1"]] {
-        let (ran, _) = crate::support::as_nobody(words);
-        assert_eq!(ran.code, Some(REFUSED), "{words:?}: {ran}");
-    }
-}
-
-/// With `--quiet`, a claim that was not measured passed without a message, and one that failed
-/// ended with 1 and no message.
-#[test]
-fn the_reason_of_the_exit_code_is_printed_with_quiet() {
-    let flashmark = Flashmark::new();
-    let ran = |words: &[&str]| flashmark.run(&[&["run", "--quiet"], words].concat());
-    let claim = ["--claim", "random-write=500IOPS"];
-    let untested = [&["sim:a1", "--only", "random-read"], claim.as_slice()].concat();
-    let found = ran(&untested);
-    assert_eq!(found.code, Some(DONE), "{found}");
-    assert!(found.err.contains("cannot be told (no failure without --strict): The claim"));
-    let found = ran(&[untested.as_slice(), &["--strict"]].concat());
-    assert_eq!(found.code, Some(FAILED), "{found}");
-    assert!(found.err.contains("cannot be told (exit code 1): The claim"), "{found}");
-    let found = ran(&[&["sim:class10", "--suite", "quick"], claim.as_slice()].concat());
-    assert_eq!(found.code, Some(FAILED), "{found}");
-    assert!(found.err.contains("failed: The claim of 4 KiB random writes"), "{found}");
-    // The verdict and what it is drawn from said the same, one below the other.
-    let fake = ran(&["sim:fake-limbo", "--only", "capacity"]);
-    assert_eq!((fake.code, fake.err.matches("It is a fake").count()), (Some(FAILED), 1), "{fake}");
 }
 
 /// Every command that a page shows to its reader can be planned; nothing is measured. The target is

@@ -1,5 +1,5 @@
 //! Backup of `capacity`: what it overwrites on a loop device's medium is restored, whatever happens
-//! to the medium in between; `vm::restored` of `validation/` tests the same with cards.
+//! to the medium in between; `vm::restored` of `validation/` pulls cards and readers.
 
 use std::fs;
 use std::process::Child;

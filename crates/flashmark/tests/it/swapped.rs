@@ -1,5 +1,5 @@
-//! `resume` on a loop device whose medium is not, or no longer, the run's own; `vm::swapped` of `validation/` tests
-//! the same with cards in a reader.
+//! `resume` on a loop device whose medium is not, or no longer, the run's own; `vm::away` of
+//! `validation/` takes cards out of a reader while a run goes on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -136,20 +136,12 @@ fn the_same_medium_is_known_again_at_its_node_and_under_another() {
     slot.device = None;
     let Some(()) = slot.attach() else { return };
     slot.ends(&[]);
-
-    let Some(mut slot) = Slot::interrupted() else { return };
-    slot.device = None;
-    slot.node = node_of_its_own();
-    let Some(()) = slot.attach() else { return };
-    slot.ends(&[]);
-}
-
-#[test]
-fn the_same_medium_is_recognised_at_the_node_the_user_names() {
-    let Some(mut slot) = Slot::interrupted() else { return };
-    slot.device = None;
-    slot.node = node_of_its_own();
-    let Some(()) = slot.attach() else { return };
-    let node = slot.node.clone();
-    slot.ends(&[&node]);
+    for is_named in [false, true] {
+        let Some(mut slot) = Slot::interrupted() else { return };
+        slot.device = None;
+        slot.node = node_of_its_own();
+        let Some(()) = slot.attach() else { return };
+        let node = [slot.node.as_str()];
+        slot.ends(if is_named { &node } else { &[] });
+    }
 }

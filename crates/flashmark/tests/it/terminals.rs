@@ -6,9 +6,6 @@ use crate::support::{Flashmark, Ran};
 /// Lines of the smallest terminal.
 pub(crate) const LINES: usize = 24;
 
-/// Names of the files that a run leaves.
-const FILES: [&str; 2] = ["Record ", "Page "];
-
 /// Lines that are too wide; a path or a command may be, if nothing but its name is beside it.
 pub(crate) fn wide_lines(text: &str, width: usize) -> Vec<&str> {
     let is_to_copy = |line: &str| {
@@ -25,44 +22,6 @@ fn printed(flashmark: &Flashmark, words: &[&str], columns: usize) -> String {
     let ran = Ran::of(flashmark.command(words).env("COLUMNS", columns.to_string()));
     assert!(matches!(ran.code, Some(0 | 1 | 4)), "{words:?}: {ran}");
     ran.out
-}
-
-/// Checks one screen of the latest run on three terminals; `files` are what it left.
-fn check_screen(flashmark: &Flashmark, what: &str, files: &[&str]) {
-    let screen = printed(flashmark, &["show"], 80);
-    assert!(screen.lines().count() <= LINES, "{what}: {screen}");
-    for columns in [40, 80, 120] {
-        let screen = printed(flashmark, &["show"], columns);
-        assert_eq!(wide_lines(&screen, columns), [""; 0], "{what}, {columns} columns");
-        for line in [&["Details "], files].concat() {
-            assert!(screen.contains(&format!("\n{line}")), "{what}: {screen}");
-        }
-        assert!(!screen.to_lowercase().contains("doubt") && !screen.contains("as seen"), "{what}");
-    }
-}
-
-#[test]
-fn single_tests_with_long_labels_have_one_screen() {
-    for only in ["random-write", "seek", "capacity", "log-append", "sequential-read"] {
-        let flashmark = Flashmark::new();
-        let label = "long words ".repeat(20);
-        let words = ["run", "sim:class10", "--only", only, "--label", &label, "--quiet"];
-        assert_eq!(flashmark.done(&words).out, "", "--quiet prints nothing");
-        check_screen(&flashmark, only, &FILES);
-    }
-}
-
-#[test]
-fn a_replay_has_one_screen() {
-    let flashmark = Flashmark::new();
-    let scratch = crate::support::Scratch::new();
-    let lines = "fio version 2 iolog\nx add\nx open\nx read 0 4096\nx write 8192 65536\nx close\n";
-    let trace = scratch.file("work.iolog", lines);
-    let words = ["replay", trace.to_str().unwrap(), "sim:class10", "--speed", "max", "--quiet"];
-    flashmark.done(&words);
-    check_screen(&flashmark, "replay", &FILES);
-    let screen = printed(&flashmark, &["show"], 80);
-    assert!(screen.contains("Replay"), "{screen}");
 }
 
 #[test]
@@ -163,8 +122,6 @@ fn what_is_for_programs_is_left_as_it_is() {
         let ran = Ran::of(flashmark.command(words).env("LC_ALL", "C").env("COLUMNS", "40"));
         assert!(ran.out.contains(label), "{words:?}: {ran}");
     }
-    let ran = flashmark.done(&["run", "sim:ssd", "--only", "prime", "--quiet", "--json", "-"]);
-    assert!(record::Record::from_json(&ran.out).is_ok() && ran.err.is_empty(), "{ran}");
 }
 
 #[test]

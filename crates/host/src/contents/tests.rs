@@ -135,6 +135,11 @@ fn times_of_superblocks_are_dates() {
     assert_eq!(superblock::date(1_795_197_840), "2026-11-20 18:04 UTC");
     assert_eq!(superblock::ext_mounted(&[0; 2048]), None);
     assert_eq!(superblock::ext_mounted(&[0; 100]), None);
+    let mut head = [0; 2048];
+    head[1024 + 0x38..][..2].copy_from_slice(&[0x53, 0xef]);
+    assert_eq!(superblock::ext_mounted(&head).as_deref(), Some("never"));
+    head[1024 + 0x2c..][..4].copy_from_slice(&1_795_197_840u32.to_le_bytes());
+    assert_eq!(superblock::ext_mounted(&head).as_deref(), Some("2026-11-20 18:04 UTC"));
 }
 
 #[test]

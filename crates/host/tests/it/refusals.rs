@@ -134,7 +134,7 @@ fn a_file_that_is_swapped_on_or_the_content_of_a_loop_device() {
 }
 
 #[test]
-fn directories_without_permission_are_refused() {
+fn places_without_permission_are_refused() {
     let Some(message) = refusal_to_another_user("/usr") else { return };
     assert_eq!(
         message,
@@ -151,6 +151,14 @@ fn directories_without_permission_are_refused() {
             hidden.display()
         )
     );
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, [1; 512]).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let message = refusal_to_another_user(file.to_str().unwrap()).unwrap();
+    let read = format!("no right to write to '{}'; name a directory", file.display());
+    assert!(message.starts_with(&read), "{message}");
 }
 
 const TARGET: &str = "FLASHMARK_TEST_RESOLVES";
@@ -254,6 +262,10 @@ fn a_loop_device_through_the_page_cache_has_a_caveat() {
     machine.file(&format!("{image}/loop/dio"), "0\n");
     let found = resolve(&machine.roots, "/dev/loop0", Access::Write).unwrap();
     assert_eq!(found.flags(), [Flag::MemoryFilesystem, Flag::HostCached]);
+    let at = fs::canonicalize(machine.path("dev")).unwrap();
+    machine.mount("7:0", &at, "ext4", "/dev/loop0", "rw");
+    let on_it = resolve(&machine.roots, at.to_str().unwrap(), Access::Read).unwrap();
+    assert_eq!(on_it.flags(), [Flag::MemoryFilesystem, Flag::HostCached]);
     assert_eq!(
         found.record(&machine.roots, "/dev/loop0").backing,
         Some(format!("{dir}/image (through the page cache)"))

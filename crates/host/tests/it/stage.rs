@@ -290,16 +290,6 @@ fn a_device_without_rights_names_root_and_the_directory() {
     );
 }
 
-#[test]
-fn a_read_only_medium_is_refused_for_writing_only() {
-    let Some(bench) = Bench::new(Medium::Empty) else { return };
-    let options = LoopOptions { read_only: true, ..LoopOptions::default() };
-    let locked = attach_with(&bench.dir.path().join("medium"), options).unwrap();
-    let resolve = |access| resolve(&Roots::default(), locked.path().to_str().unwrap(), access);
-    assert!(resolve(Access::Write).unwrap_err().to_string().contains(" is write-protected; "));
-    assert!(resolve(Access::Read).is_ok());
-}
-
 const CHILD: &str = "FLASHMARK_TEST_STAGES_ON";
 
 /// Not a test of its own: `a_killed_run_is_cleaned_up` starts and kills it.

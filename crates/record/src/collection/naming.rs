@@ -346,19 +346,8 @@ mod tests {
     }
 
     #[test]
-    fn interfaces_and_classes_in_a_few_words() {
+    fn classes_in_a_few_words() {
         let mut run = published(card("a", "b", 1 << 35), None);
-        let mut words = |interface: &str, mode: &str| {
-            (run.interface, run.link) =
-                (Some(interface.into()), Some(Link { mode: Some(mode.into()), ..Link::default() }));
-            run.interface_words()
-        };
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(words("usb", "480 Mbit/s"), some("usb 2.0"));
-        assert_eq!(words("mmc", "sd uhs SDR104, 4 bit, 200 MHz"), some("sd uhs-i"));
-        assert_eq!(words("mmc", "mmc HS400, 8 bit, 200 MHz"), some("mmc hs400"));
-        assert_eq!(words("ata", "SATA 6.0 Gbps"), some("sata"));
-        assert_eq!(words("", ""), None);
         run.classes = Some(SpeedClasses {
             speed_class: Some(10),
             uhs_grade: Some(1),
@@ -457,6 +446,10 @@ mod tests {
     fn links_of_usb_and_cards_are_named_by_their_mode() {
         let mut run = published(card("a", "b", 1 << 35), None);
         for (interface, mode, words) in [
+            ("usb", "480 Mbit/s", "usb 2.0"),
+            ("mmc", "sd uhs SDR104, 4 bit, 200 MHz", "sd uhs-i"),
+            ("mmc", "mmc HS400, 8 bit, 200 MHz", "mmc hs400"),
+            ("ata", "SATA 6.0 Gbps", "sata"),
             ("USB", "1.5 Mbit/s", "usb 1.1"),
             ("usb", "12 Mbit/s", "usb 1.1"),
             ("usb", "5000 Mbit/s", "usb 3.0"),
@@ -472,6 +465,8 @@ mod tests {
                 (Some(interface.into()), Some(Link { mode: Some(mode.into()), ..Link::default() }));
             assert_eq!(run.interface_words().as_deref(), Some(words), "{interface} {mode}");
         }
+        run.interface = Some(String::new());
+        assert_eq!(run.interface_words(), None);
         let class = |app_class: u32| {
             let mut run = published(card("a", "b", 1 << 35), None);
             run.claims = Some(Claims { app_class: Some(app_class), ..Claims::default() });

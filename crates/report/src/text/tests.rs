@@ -73,24 +73,6 @@ fn no_rate_is_stated_of_a_medium_that_must_not_be_used() {
 }
 
 #[test]
-fn findings_come_first() {
-    let mut record = demo::slow_card();
-    record.findings.push(record::Finding {
-        evidence: vec!["random-write/2".into()],
-        ..record::Finding::new(
-            "claim",
-            Severity::Failure,
-            "Good for a camera. Not suitable for a root disk.",
-        )
-    });
-    let text = details(&record, RUN, 80, false);
-    assert!(
-        text.find("Not suitable for a root disk").unwrap() < text.find("Random writes of").unwrap(),
-        "{text}"
-    );
-}
-
-#[test]
 fn colour_adds_colours_and_nothing_else() {
     for record in demo::all() {
         let coloured = details(&record, RUN, 80, true);

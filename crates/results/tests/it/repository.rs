@@ -2,7 +2,6 @@
 //! that a contributor types and the steps of its workflow.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::support::{Flashmark, Ran, Scratch, has_tool, tool};
@@ -217,37 +216,6 @@ fn a_pull_request_is_judged_by_the_workflow_of_the_main_branch() {
     assert!(run.contains("validate . --sender \"$SENDER\" --since HEAD^1"), "{run}");
     let reference = steps[checkout]["with"]["ref"].as_str().unwrap();
     assert!(reference.starts_with("refs/pull/") && reference.ends_with("/merge"), "{reference}");
-}
-
-#[test]
-fn a_broken_record_is_named_and_the_rest_is_published() {
-    let Some(forge) = Forge::new() else { return };
-    let good = forge.record("good.json", |_| ());
-    assert_eq!(forge.submit(&good, "owner", "ada").code, Some(0));
-    let bob = forge.scratch.directory("owner/records/bob");
-    fs::write(bob.join("aaaaaaaaaaaaaaaa.json.gz"), "no record").unwrap();
-    let mut newer = fs::read_to_string(crate::submit::RECORD).unwrap();
-    newer = newer.replace("flashmark/1", "flashmark/99");
-    fs::write(bob.join("bbbbbbbbbbbbbbbb.json.gz"), newer).unwrap();
-    // Some kilobytes that unpack to 32 MiB.
-    let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    bomb.write_all(&vec![b' '; 32 << 20]).unwrap();
-    fs::write(bob.join("cccccccccccccccc.json.gz"), bomb.finish().unwrap()).unwrap();
-    // Two at once for one medium: both are taken.
-    let other = forge.record("other.json", |record| record["run"]["seed"] = 8.into());
-    assert_eq!(forge.submit(&other, "owner", "eve").code, Some(0));
-    let site = forge.word("site");
-    let words = ["publish", &site, "--collection", &forge.word("owner"), "--no-reference"];
-    let published = forge.flashmark.run(&words);
-    assert_eq!(published.code, Some(0), "{published}");
-    let stderr = published.err.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(stderr.contains("aaaaaaaaaaaaaaaa.json.gz is left out"), "{published}");
-    assert!(stderr.contains("bbbbbbbbbbbbbbbb.json.gz is left out"), "{published}");
-    assert!(stderr.contains("cccccccccccccccc.json.gz is left out: refused"), "{published}");
-    assert!(stderr.contains("16 MiB") || stderr.contains("16777216"), "{published}");
-    assert!(published.out.contains("1 line"), "{published}");
-    let page = fs::read_to_string(forge.scratch.at("site/index.html")).unwrap();
-    assert!(page.contains("SanDisk SD32G") && page.contains("unconfirmed"), "{page}");
 }
 
 /// Standard error of a publish of the owner's collection, on one line.

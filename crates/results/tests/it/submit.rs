@@ -12,7 +12,7 @@ pub const RECORD: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records/flashmark-0.1.0-sim.json");
 
 /// An empty collection, and the file that the record would become in it.
-fn collection() -> (Scratch, String) {
+pub fn collection() -> (Scratch, String) {
     let scratch = Scratch::new();
     let dir = scratch.at("cards").to_str().unwrap().to_owned();
     Flashmark::new().done(&["init", &dir]);

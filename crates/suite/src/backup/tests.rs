@@ -3,6 +3,7 @@ use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
 use device::{Device, Extent, IoErrorKind, MemoryDevice, Request};
 use record::Content;
 
+use super::failing::{BackupCall, FailingBackup};
 use super::range_read::{RangeRead, RestoreDecision, judge};
 use super::*;
 
@@ -19,12 +20,12 @@ fn original() -> Vec<u8> {
 
 /// The medium after every second piece was backed up and overwritten, and the log.
 fn backed_up() -> (MemoryDevice, MemoryBackup) {
-    backed_up_in_pieces_of(PIECE)
+    let mut backup = MemoryBackup::default();
+    (backed_up_in_pieces_of(PIECE, &mut backup), backup)
 }
 
-fn backed_up_in_pieces_of(piece: usize) -> (MemoryDevice, MemoryBackup) {
-    let (mut medium, mut backup) =
-        (MemoryDevice::new(MEDIUM_BYTES as u64), MemoryBackup::default());
+fn backed_up_in_pieces_of(piece: usize, backup: &mut dyn Backup) -> MemoryDevice {
+    let mut medium = MemoryDevice::new(MEDIUM_BYTES as u64);
     medium.data().copy_from_slice(&original());
     for at in (0..MEDIUM_BYTES).step_by(2 * piece) {
         backup.keep(at as u64, &original()[at..(at + piece).min(MEDIUM_BYTES)]).unwrap();
@@ -35,7 +36,7 @@ fn backed_up_in_pieces_of(piece: usize) -> (MemoryDevice, MemoryBackup) {
             at as u64,
         );
     }
-    (medium, backup)
+    medium
 }
 
 fn back(device: &mut dyn Device, backup: &mut dyn Backup, trust: Trust) -> Restored {
@@ -72,13 +73,12 @@ fn everything_is_restored_and_the_log_is_cleared() {
     }
 }
 
-/// A medium that fails at any moment in any way: nothing is reported lost, the log stays, and the
-/// next restore is complete.
 #[test]
 fn pieces_larger_than_one_transfer_are_restored_where_they_lay() {
     for piece in [PIECE_BYTES, PIECE_BYTES + 512, 2 * PIECE_BYTES - 512, 2 * PIECE_BYTES + 512] {
         for trust in [Trust::Held, Trust::Look] {
-            let (mut medium, mut backup) = backed_up_in_pieces_of(piece as usize);
+            let mut backup = MemoryBackup::default();
+            let mut medium = backed_up_in_pieces_of(piece as usize, &mut backup);
             let found = back(&mut medium, &mut backup, trust);
             assert_eq!((found.is_whole(), backup.pieces()), (true, 0), "{piece}");
             assert_eq!(wrong(&mut medium), None, "{piece}");
@@ -86,6 +86,8 @@ fn pieces_larger_than_one_transfer_are_restored_where_they_lay() {
     }
 }
 
+/// A medium that fails at any moment in any way: nothing is reported lost, the log stays, and the
+/// next restore is complete.
 fn interrupted(fault: impl Fn(FaultWindow) -> InjectedFault, expected: IoErrorKind) {
     for (trust, from) in [
         (Trust::Held, 0),
@@ -117,17 +119,9 @@ fn interrupted(fault: impl Fn(FaultWindow) -> InjectedFault, expected: IoErrorKi
 }
 
 #[test]
-fn a_medium_that_is_gone_is_waited_for() {
+fn a_medium_that_is_gone_or_refuses_writes_is_waited_for() {
     interrupted(InjectedFault::GoneDuring, IoErrorKind::Gone);
-}
-
-#[test]
-fn a_medium_that_refuses_writes_is_waited_for() {
     interrupted(InjectedFault::RefusesWritesDuring, IoErrorKind::ReadOnly);
-}
-
-#[test]
-fn a_medium_on_which_every_write_fails_refuses_writes() {
     interrupted(InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly);
 }
 
@@ -158,41 +152,12 @@ fn lost_writes_are_reported() {
     assert!(backup.pieces() > 0);
 }
 
-/// A log with one piece whose checksum is wrong.
-struct OnePieceDamaged(MemoryBackup, usize);
-
-impl Backup for OnePieceDamaged {
-    fn make_room(&mut self, bytes: u64) -> Result<(), String> {
-        self.0.make_room(bytes)
-    }
-    fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String> {
-        self.0.keep(offset_bytes, data)
-    }
-    fn seal(&mut self) -> Result<(), String> {
-        self.0.seal()
-    }
-    fn pieces(&self) -> usize {
-        self.0.pieces()
-    }
-    fn place(&mut self, number: usize) -> Option<Extent> {
-        self.0.place(number)
-    }
-    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
-        if number == self.1 {
-            Err("its checksum does not match".into())
-        } else {
-            self.0.piece(number, data)
-        }
-    }
-    fn clear(&mut self) -> Result<(), String> {
-        self.0.clear()
-    }
-}
-
 #[test]
 fn a_damaged_piece_is_named_and_the_others_are_restored() {
-    let (mut medium, backup) = backed_up();
-    let mut backup = OnePieceDamaged(backup, 3);
+    let mut backup = FailingBackup::new(|call| {
+        matches!(call, BackupCall::Read(3)).then_some("its checksum does not match")
+    });
+    let mut medium = backed_up_in_pieces_of(PIECE, &mut backup);
     let found = back(&mut medium, &mut backup, Trust::Look);
     let place = Extent::new(6 * PIECE as u64, PIECE as u64);
     assert_eq!(
@@ -257,13 +222,30 @@ fn the_observer_can_stop_a_restore_without_loss() {
     assert!(back(&mut medium, &mut backup, Trust::Held).is_whole());
 }
 
+/// A fault of a restore, of some kinds or none: at a place, or from an operation on.
+fn fault(kind: u8, at: u64, many: u64) -> Option<InjectedFault> {
+    let (place, window) = (Extent::new(at * 512, many * 512), FaultWindow::Ops(at, at + many));
+    match kind {
+        0 => Some(InjectedFault::EioAt(place, FaultDuration::Once)),
+        1 => Some(InjectedFault::EioAt(place, FaultDuration::Forever)),
+        2 => Some(InjectedFault::FailsWritesDuring(window)),
+        3 => Some(InjectedFault::RefusesWritesDuring(window)),
+        4 => Some(InjectedFault::GoneDuring(window)),
+        5 => Some(InjectedFault::LostWrites(place)),
+        _ => None,
+    }
+}
+
 proptest::proptest! {
-    /// A medium that folds at any number of sectors, with any writes in any order, interrupted at
-    /// any step and started again: everything has its original data.
+    /// A medium that folds at any number of sectors, with any writes in any order and some of others
+    /// after them; its restore is interrupted at any step or meets a fault, and is started again:
+    /// everything has its original data, but for what others wrote, and nothing else is touched.
     #[test]
     fn folded_places_are_restored_by_a_later_process_too(
         writes in proptest::collection::vec((0u64..60, 1u64..12), 1..20),
+        theirs in proptest::collection::vec(0u64..60, 0..4),
         module in 1u64..60,
+        (kind, at, many) in (0u8..10, 0u64..40, 1u64..30),
         ends in 0u64..60,
         held: bool,
     ) {
@@ -271,6 +253,7 @@ proptest::proptest! {
         DataGenerator::new(!SEED).fill(medium.inner.data(), Content::Incompressible, 1, 0);
         let before = medium.inner.data().to_vec();
         let (mut backup, generator, mut known) = (MemoryBackup::default(), DataGenerator::new(SEED), [false; 128]);
+        let mut is_kept = [false; 128];
         medium.prepare(1, 512).unwrap();
         for (pass, (at, sectors)) in writes.into_iter().enumerate() {
             for sector in at..at + sectors {
@@ -278,17 +261,29 @@ proptest::proptest! {
                 if !std::mem::replace(&mut known[sector as usize], true) {
                     let data = medium.buffer(0)[..512].to_vec();
                     backup.keep(sector * 512, &data).unwrap();
+                    is_kept[(sector % module) as usize] = true;
                 }
                 generator.fill(&mut medium.buffer(0)[..512], Content::Incompressible, pass as u32, sector * 512);
                 range_read::transfer(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
             }
         }
+        for sector in &theirs {
+            medium.inner.data()[(sector % module * 512) as usize..][..512].fill(0x55);
+        }
+        let changed = medium.inner.data().to_vec();
         let trust = if held { Trust::Held } else { Trust::Look };
         let mut left = ends;
-        restore(&mut medium, &mut backup, trust, &generator, &mut |_| { left = left.saturating_sub(1); left > 0 });
+        let mut faulty = FaultInjection::new(medium, fault(kind, at, many));
+        restore(&mut faulty, &mut backup, trust, &generator, &mut |_| { left = left.saturating_sub(1); left > 0 });
+        let mut medium = faulty.into_inner();
         let found = restore(&mut medium, &mut backup, trust, &generator, &mut |_| true);
-        assert!(found.is_whole(), "{found:?}");
-        assert!(medium.inner.data() == before);
+        assert!(found.is_whole() || kind < 6 || !theirs.is_empty(), "{found:?}");
+        for (sector, now) in medium.inner.data().chunks(512).enumerate() {
+            let [before, changed] = [&before, &changed].map(|data| &data[sector * 512..][..512]);
+            let is_theirs = theirs.iter().any(|at| at % module == sector as u64) && !held;
+            let is_untouched = now == changed && (!is_kept[sector] || is_theirs);
+            assert!(is_untouched || is_kept[sector] && now == before, "{sector}: {found:?}");
+        }
     }
 }
 

@@ -206,7 +206,7 @@ impl Commits {
 #[cfg(test)]
 mod tests {
     use device::Op;
-    use record::units::{GIB, MIB, MILLISECOND_NS};
+    use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{TestBench, run_simulated};
@@ -285,10 +285,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn too_small_a_place_is_left_out() {
-        insta::assert_snapshot!(TestBench::file(8 * MIB, |_, _| 1).left_out(&["commit"]), @"nothing to do: commit: journal and files do not fit into 8 MiB");
     }
 }

@@ -229,7 +229,7 @@ fn durable_bps(block_bytes: f64, write_ns: Estimate, flush_ns: Option<Estimate>)
 mod tests {
     use device::Op;
     use record::Cell;
-    use record::units::{GIB, KIB, MILLISECOND_NS, SECOND_NS};
+    use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{TestBench, run_simulated};
@@ -255,16 +255,6 @@ mod tests {
         assert_eq!(ran.cell("flush-cost/2").metrics.other["flush_ns"].ci95, Some([3e6, 3e6]));
         assert!(ran.requests.iter().any(|request| request.sync == Sync::Data));
         assert_eq!(ran.idle_ns, 3 * 26 * 200 * MILLISECOND_NS);
-    }
-
-    #[test]
-    fn ends_in_time() {
-        let ran =
-            TestBench::raw(GIB, |_, _| SECOND_NS).run(&["flush-cost block=4KiB form=flushed"]);
-        let cell = ran.cell("flush-cost/1");
-        assert_eq!((cell.stop, cell.ops), (Stop::Time, 3));
-        let bench = TestBench::file(64 * KIB, |_, _| 1);
-        insta::assert_snapshot!(bench.left_out(&["flush-cost"]), @"flush-cost: 1 MiB blocks do not fit into 64 KiB");
     }
 
     #[test]

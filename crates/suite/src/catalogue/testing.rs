@@ -449,21 +449,6 @@ pub fn step(points: &[[f64; 2]]) -> (f64, f64, f64) {
     (points[at][0], mean(&points[..at]), mean(&points[at..]))
 }
 
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_test_bench_records_its_requests() {
-        let ran = TestBench::raw(64 << 20, |request, number| request.length_bytes + number)
-            .run(&["prime span=2MiB passes=1"]);
-        assert_eq!(
-            ran.requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>(),
-            [32 << 20, 33 << 20]
-        );
-        assert_eq!(ran.cell("prime/1").elapsed_ns, (2 << 20) + 1);
-    }
-}
-
 /// A card that maps pages, without jitter, behind an honest cache of 8 MiB.
 pub fn cached_card() -> sim::Profile {
     let text = "about = \"cached\"\nsource = \"of the tests\"\nguesses = \"all\"\n\

@@ -1,15 +1,9 @@
-//! Tests of the runner with journals that no run has written, with files, and with a fake.
+//! Tests of the runner with journals that no run has written, and with files.
 
-use std::sync::atomic::AtomicBool;
-
-use device::{Device, ExtentGuard, WriteBudget};
 use record::units::{GIB, MIB};
 use record::{Cell, Ended, Estimate, PlannedCell, Stop, TargetKind};
 
-use super::{OF_A_FAKE, RunOptions, run};
 use crate::catalogue::testing::TestBench;
-use crate::definition::Suite;
-use crate::{Choice, NoStage, Plan, TargetInfo};
 
 /// Tests of which all but the last are marked as done.
 const TESTS: [&str; 3] =
@@ -68,38 +62,8 @@ fn a_file_that_no_suite_fills_is_filled_first() {
     bench.target.kind = TargetKind::Directory;
     let first = |tests: &[&str]| bench.planned(tests)[0].test.clone();
     assert_eq!(first(&["random-read span=1MiB"]), "prime");
+    assert_eq!(first(&["buffered-read"]), "prime");
     assert_eq!(first(&["random-read span=1MiB", "prime span=1MiB"]), "random-read", "as it says");
-}
-
-/// Runs `quick` on a fake; returns the measured and the skipped tests.
-fn quick_on_a_fake(anyway: bool) -> (Vec<String>, Vec<String>) {
-    let profile = sim::Profile::builtin("fake-wrap").expect("it comes with the program");
-    let options = sim::SimOptions { seed: 5, capacity: None, keep_data: true };
-    let medium = sim::SimDevice::new(profile, options);
-    let files = Err("there is no file system".into());
-    let target = TargetInfo {
-        files,
-        ..TargetInfo::unrestricted(TargetKind::Simulated, medium.facts().clone())
-    };
-    let suite = Suite::built_in("quick").expect("it comes with the program");
-    let plan = Plan::make(&suite, &Choice::default(), &target).expect("it can be done here");
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-    let stop = AtomicBool::new(false);
-    let options = RunOptions { anyway, ..RunOptions::new(5, &target, &stop) };
-    let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
-    assert_eq!(end.ended, Ended::Complete);
-    let skips = end.skipped.into_iter().filter(|skip| skip.reason == OF_A_FAKE);
-    (end.cells.into_iter().map(|cell| cell.id).collect(), skips.map(|skip| skip.test).collect())
-}
-
-#[test]
-fn of_a_fake_each_test_is_left_out_once() {
-    let (measured, skipped) = quick_on_a_fake(false);
-    assert_eq!(measured, ["capacity/1"]);
-    let mut tests = vec!["prime", "sequential-write", "random-write", "random-read"];
-    tests.extend(["sequential-read", "flush-cost"]);
-    assert_eq!(skipped, tests);
-    let (measured, skipped) = quick_on_a_fake(true);
-    assert!(measured.len() > tests.len() && skipped.is_empty(), "{measured:?} {skipped:?}");
+    let raw = TestBench::raw(64 * MIB, |_, _| 1).planned(&["random-read span=1MiB"]);
+    assert!(raw.iter().all(|cell| cell.test == "random-read"), "a medium is not a file");
 }

@@ -2,7 +2,7 @@
 //! so far.
 
 use record::Stop;
-use record::units::{GIB, MILLISECOND_NS};
+use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
 
 use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::{BenchOutcome, TestBench};
@@ -41,6 +41,25 @@ fn every_test_ends_in_order() {
             assert!(last.stop == cut.stop() || !last.stop.cut_short(), "{context}");
             assert!(last.ops <= ran.requests.len() as u64, "{context}");
             assert_eq!(last.error.is_some(), last.stop == Stop::Error, "{context}");
+        }
+    }
+}
+
+/// At an I/O a second each cell ends at its limit, after the I/Os that are under way then.
+#[test]
+fn one_io_a_second_keeps_to_the_time() {
+    for test in [
+        "random-write max_time=60s certainty=0% slow_certainty=0%",
+        "ext2-fill max_time=30s order=sync",
+        "sector-write max_time=20s",
+        "flush-cost block=4KiB form=flushed",
+    ] {
+        let bench = TestBench::raw(4 * GIB, |_, _| SECOND_NS);
+        let planned = bench.planned(&[test]);
+        let ran = bench.run(&[test]);
+        for (cell, planned) in ran.end.cells.iter().zip(&planned) {
+            assert!(cell.elapsed_ns <= planned.max_ns + 3 * SECOND_NS, "{}", cell.id);
+            assert_eq!((cell.stop, &cell.id), (Stop::Time, &planned.id));
         }
     }
 }

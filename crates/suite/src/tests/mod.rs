@@ -1,7 +1,6 @@
 //! Tests of the crate with random input.
 
 mod cut_short;
-mod drawn_media;
 mod drawn_runs;
 mod drawn_tallies;
 mod plans;

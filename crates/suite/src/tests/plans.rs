@@ -7,9 +7,10 @@ use record::units::Bytes;
 use record::{PlannedCell, TargetKind};
 use serde_json::Value;
 
-use crate::Plan;
 use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::TestBench;
+use crate::definition::Suite;
+use crate::{Choice, Plan, TargetInfo, span_of};
 
 /// Limits and parameters by name, without those of every cell.
 fn named(cell: &PlannedCell) -> BTreeMap<String, String> {
@@ -80,10 +81,23 @@ fn site(words: &str) -> TestBench {
             ("read-only", _) => target.writable = Err("it is read-only".into()),
             ("to-restore", _) => target.must_restore = Some("it must be restored".into()),
             ("files", _) => target.files = Ok(()),
+            ("directory", _) => target.kind = TargetKind::Directory,
             (other, _) => panic!("{other}"),
         }
     }
     bench
+}
+
+/// Asserts that each cell lies inside the target, in whole sectors, and writes only where it may.
+fn assert_inside(plan: &Plan, target: &TargetInfo) {
+    let (all, sector) = (target.facts.capacity_bytes, target.facts.logical_block_bytes);
+    for cell in &plan.cells {
+        let place = target.only.unwrap_or(Extent::new(0, all));
+        assert!(place.contains(&span_of(cell)), "{}: {:?}", cell.id, span_of(cell));
+        assert!(target.writable.is_ok() || cell.max_written_bytes == 0, "{}", cell.id);
+        let block = cell.params.block_bytes.unwrap_or(0);
+        assert!(block.is_multiple_of(sector), "{}: {block}", cell.id);
+    }
 }
 
 #[test]
@@ -99,11 +113,19 @@ fn every_test_plans_as_before() {
     ] {
         let plan = site(place).plan(&tests).expect("there is something to do");
         insta::assert_snapshot!(name, text(&plan));
+        for more in ["", " read-only", " directory"] {
+            let target = site(&format!("{place}{more}")).target;
+            for suite in Suite::names().filter_map(Suite::built_in) {
+                let plan = Plan::make(&suite, &Choice::default(), &target);
+                assert!(plan.is_ok() || name == "tiny", "{}, {place}{more}", suite.name);
+                plan.iter().for_each(|plan| assert_inside(plan, &target));
+            }
+        }
     }
 }
 
 /// Unusual settings and targets: the target, and the test.
-const CASES: [(&str, &str); 46] = [
+const CASES: [(&str, &str); 48] = [
     ("card 4GiB read-only", "align-read"),
     ("card 4GiB sectors=4KiB", "align-read"),
     ("card 4GiB sectors=4KiB only=1GiB+256KiB", "align-read"),
@@ -117,6 +139,7 @@ const CASES: [(&str, &str); 46] = [
     ("card 8MiB", "capacity"),
     ("file 1GiB", "capacity"),
     ("card 4GiB to-restore", "capacity restore=no"),
+    ("file 8MiB", "commit"),
     ("card 4GiB files sectors=4KiB", "ext2-fill"),
     ("card 4GiB files", "ext2-fill block=512"),
     ("card 4GiB files sectors=4KiB", "ext2-format"),
@@ -139,6 +162,7 @@ const CASES: [(&str, &str); 46] = [
     ("card 1GiB sectors=4KiB", "sector-write"),
     ("file 1GiB", "sector-write"),
     ("file 32KiB", "content-sweep block=4KiB"),
+    ("file 64KiB", "flush-cost"),
     ("card 4GiB only=1GiB+1GiB", "front-area"),
     ("card 32MiB", "front-area"),
     ("card 1GiB sectors=4KiB", "misalign"),
@@ -155,7 +179,9 @@ const CASES: [(&str, &str); 46] = [
 #[test]
 fn other_places_and_settings_plan_as_before() {
     let case = |(place, test): (&str, &str)| {
-        let planned = site(place).plan(&[test]);
+        let bench = site(place);
+        let planned = bench.plan(&[test]);
+        planned.iter().for_each(|plan| assert_inside(plan, &bench.target));
         let planned = planned.map_or_else(|error| error.to_string(), |plan| text(&plan));
         format!("{test} on {place}\n{planned}\n")
     };

@@ -2,18 +2,11 @@
 
 use super::machine::Machine;
 use super::scene::play;
-use super::{clock, restored, swapped};
+use super::{clock, restored};
 
 #[test]
 #[ignore = "minutes in a virtual machine: cargo validation torture --only cards --times 1"]
 fn a_reader_is_plugged_and_pulled_and_its_cards_are_swapped() {
     let Some(mut machine) = Machine::boot(&[]) else { return };
-    play(
-        &mut machine,
-        &[
-            ("clock", clock::SCENARIOS),
-            ("cards", swapped::SCENARIOS),
-            ("restored", restored::SCENARIOS),
-        ],
-    );
+    play(&mut machine, &[("clock", clock::SCENARIOS), ("restored", restored::SCENARIOS)]);
 }

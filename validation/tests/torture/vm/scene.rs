@@ -108,29 +108,10 @@ impl<'a> Scene<'a> {
             .until(&format!("[ \"$(blockdev --getsize64 {node} 2>/dev/null || echo 0)\" -gt 0 ]"));
     }
 
-    /// Puts another card into the reader, and waits until the kernel has seen it.
-    pub fn swap(&mut self, card: &Card) {
-        let before = self.machine.done("cat /sys/block/sda/diskseq");
-        self.machine.swap(READER, card);
-        self.machine.until(&format!("[ \"$(cat /sys/block/sda/diskseq)\" != {before} ] && [ \"$(blockdev --getsize64 /dev/sda)\" -gt 0 ]"));
-    }
-
     /// Waits until so many cells are in the journal.
     pub fn cells(&mut self, count: u32) {
-        let condition = self.has_cells(count);
-        self.machine.until(&condition);
-    }
-
-    /// Sends a signal to the program as soon as so many cells are in the journal. One script does
-    /// both: on a busy machine much may happen between two.
-    pub fn signal_after_cells(&mut self, count: u32, name: &str) {
-        let condition = self.has_cells(count);
-        let kill = format!("kill -{name} $(pidof flashmark)");
-        self.machine.until(&format!("{condition} && {{ {kill}; exit; }}"));
-    }
-
-    fn has_cells(&self, count: u32) -> String {
-        format!("[ \"$(cat {}/*/journal.jsonl | grep -c '\"cell\":{{')\" -ge {count} ]", self.home)
+        let cells = format!("cat {}/*/journal.jsonl | grep -c '\"cell\":{{'", self.home);
+        self.machine.until(&format!("[ \"$({cells})\" -ge {count} ]"));
     }
 
     /// Ends programs that still run and unplugs the reader, whatever became of the scenario.

@@ -84,44 +84,8 @@ fn pieces(from: u64, to: u64) -> impl Iterator<Item = Extent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backup, MemoryBackup};
 
     proptest::proptest! {
-        /// A medium that folds at any number of sectors, with any writes in any order: everything
-        /// has its original data.
-        #[test]
-        fn restoring_brings_back_every_sector(
-            writes in proptest::collection::vec((0u64..200, 1u64..40, proptest::num::u8::ANY), 1..60),
-            wrap_bytes in 1u64..200,
-            real in 1u64..200,
-        ) {
-            let real = real.min(wrap_bytes);
-            let before: Vec<u8> = (0..real).map(|sector| sector as u8 ^ 0x5a).collect();
-            let mut flash = before.clone();
-            let (mut keep, mut backup) = (BackedUp::new(u64::MAX), MemoryBackup::default());
-            let behind = |sector: u64| (sector % wrap_bytes < real).then_some((sector % wrap_bytes) as usize);
-            for (at, sectors, value) in writes {
-                for missing in keep.missing(Extent::new(at * 512, sectors * 512)) {
-                    let data: Vec<u8> = (missing.offset_bytes / 512..missing.end() / 512)
-                        .flat_map(|sector| [behind(sector).map_or(0, |at| flash[at]); 512])
-                        .collect();
-                    backup.keep(missing.offset_bytes, &data).unwrap();
-                    keep.take(missing);
-                }
-                for sector in at..at + sectors {
-                    behind(sector).into_iter().for_each(|at| flash[at] = value);
-                }
-            }
-            let mut data = Vec::new();
-            for number in (0..backup.pieces()).rev() {
-                let offset = backup.piece(number, &mut data).unwrap();
-                for (index, sector) in data.chunks(512).enumerate() {
-                    behind(offset / 512 + index as u64).into_iter().for_each(|at| flash[at] = sector[0]);
-                }
-            }
-            assert_eq!(flash, before);
-        }
-
         #[test]
         fn nothing_is_read_twice_and_nothing_is_left_out(ranges in proptest::collection::vec((0u64..100, 0u64..30), 1..30)) {
             let mut keep = BackedUp::new(u64::MAX);

@@ -3,7 +3,6 @@ use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{Cell, Stop};
 
 use super::trial::{CapacityKind, Geometry, Trial, examine, trial};
-use super::{MARK_BYTES, SPARED_BYTES};
 
 mod unrestored;
 
@@ -138,35 +137,6 @@ fn some_of_each_kind() {
     ] {
         (0..many).for_each(|seed| drop(check(trial(kind, seed, &boxed))));
     }
-}
-
-/// `cargo test -p flashmark-suite --lib hundred -- --ignored --nocapture`: some minutes.
-#[test]
-#[ignore = "takes minutes"]
-fn a_hundred_of_each_kind() {
-    for kind in [
-        CapacityKind::Limbo,
-        CapacityKind::Wraparound,
-        CapacityKind::Chain,
-        CapacityKind::Damaged,
-        CapacityKind::Good,
-    ] {
-        let mut longest_ns = 0;
-        for seed in 100..200 {
-            let tried = trial(kind, seed, &boxed);
-            longest_ns = longest_ns.max(tried.ruling.took_ns);
-            check(tried);
-        }
-        println!("{kind:?}: at most {} s", longest_ns / SECOND_NS);
-    }
-}
-
-#[test]
-fn the_first_mebibyte_is_no_part_of_the_span() {
-    let ruling = examine(boxed(&Geometry::good(64 * MIB).profile(), 5), 5);
-    let span = ruling.cell.params.span_offset_bytes.zip(ruling.cell.params.span_bytes);
-    assert_eq!(span, Some((SPARED_BYTES, 63 * MIB)));
-    assert_eq!(ruling.cell.params.block_bytes, Some(MARK_BYTES));
 }
 
 #[test]

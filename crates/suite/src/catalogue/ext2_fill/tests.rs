@@ -1,5 +1,5 @@
 use device::{Op, Request};
-use record::units::{GIB, MIB, MILLISECOND_NS, SECOND_NS};
+use record::units::{GIB, MIB, MILLISECOND_NS};
 
 use super::*;
 use crate::catalogue::testing::{TestBench, run_simulated};
@@ -32,14 +32,6 @@ fn only_file_data_counts_but_all_time() {
     assert!(
         ran.other("ext2-fill/1", "metadata_share") < ran.other("ext2-fill/2", "metadata_share")
     );
-}
-
-#[test]
-fn one_write_a_second_keeps_to_the_time() {
-    let ran = TestBench::raw(4 * GIB, |_, _| SECOND_NS).run(&["ext2-fill max_time=30s order=sync"]);
-    let cell = ran.cell("ext2-fill/1");
-    assert_eq!((cell.stop, cell.elapsed_ns), (Stop::Time, 30 * SECOND_NS));
-    assert!(cell.metrics.bps.unwrap().value > 0.0);
 }
 
 #[test]

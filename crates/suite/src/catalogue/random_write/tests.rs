@@ -149,23 +149,6 @@ fn small_writes_that_go_another_way_are_flagged() {
 }
 
 #[test]
-fn one_write_a_second_keeps_to_the_time() {
-    let cost = |_: &Request, number: u64| SECOND_NS + number * 7919 % 1000 * MILLISECOND_NS;
-    let ran = TestBench::raw(4 * GIB, cost)
-        .run(&["random-write max_time=60s certainty=0% slow_certainty=0%"]);
-    for cell in &ran.end.cells {
-        let writes = ran.other(&cell.id, "burst_iops");
-        assert!((0.5..1.0).contains(&writes), "{writes}");
-        assert_eq!(cell.stop, Stop::Time);
-    }
-    let last = ran.requests.len() as u64;
-    assert!(
-        (0..last).map(|number| SECOND_NS + number * 7919 % 1000 * MILLISECOND_NS).sum::<u64>()
-            < 4 * 62 * SECOND_NS
-    );
-}
-
-#[test]
 fn partly_preconditioned_and_not_preconditioned_are_flagged() {
     let caveats = |tests: &[&str]| {
         let ran = TestBench::raw(GIB, |_, _| 10 * MILLISECOND_NS).run(tests);

@@ -126,17 +126,9 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
 }
 
 #[test]
-fn a_medium_that_is_gone_is_restored_later_and_loses_nothing() {
+fn a_medium_that_is_gone_or_refuses_writes_is_restored_later_and_loses_nothing() {
     leaves_unrestored(InjectedFault::GoneDuring, IoErrorKind::Gone);
-}
-
-#[test]
-fn a_medium_that_refuses_writes_is_restored_later_and_loses_nothing() {
     leaves_unrestored(InjectedFault::RefusesWritesDuring, IoErrorKind::ReadOnly);
-}
-
-#[test]
-fn a_medium_on_which_every_write_fails_is_not_restored_and_not_called_damaged() {
     leaves_unrestored(InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly);
 }
 
