@@ -15,6 +15,8 @@ use program::programs::{COLLECTION, FLASHMARK, LAB, Program};
 
 /// Released programs.
 const PROGRAMS: [&Program; 3] = [&FLASHMARK, &LAB, &COLLECTION];
+/// Their crates.
+const CRATES: [&str; 3] = ["flashmark", "flashmark-lab", "flashmark-results"];
 
 /// Flags of the task.
 #[derive(clap::Args)]
@@ -40,8 +42,8 @@ const PROFILE: &str = "packaged";
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let target = flags.target.clone().map_or_else(this_machine, Ok)?;
     let dist = root.join("target/dist");
+    let built = build(root, &target, flags.zig)?;
     for program in PROGRAMS {
-        let built = build(root, program, &target, flags.zig)?;
         let tree = tree(&dist, program);
         if tree.exists() {
             fs::remove_dir_all(&tree).with_context(|| format!("removing {}", tree.display()))?;
@@ -49,8 +51,8 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         documents::write(root, program, &tree)?;
         third_party::write(root, program, &target, &tree)?;
         fs::create_dir_all(tree.join("bin"))?;
-        fs::copy(&built, tree.join("bin").join(program.name))
-            .with_context(|| built.display().to_string())?;
+        fs::copy(built.join(program.name), tree.join("bin").join(program.name))
+            .with_context(|| format!("{} in {}", program.name, built.display()))?;
     }
     archive(root, &dist, &target)?;
     if flags.deb {
@@ -66,17 +68,17 @@ fn tree(dist: &Path, program: &Program) -> PathBuf {
     dist.join("tree").join(program.name)
 }
 
-/// Builds a program by itself.
-fn build(root: &Path, program: &Program, target: &str, zig: bool) -> Result<PathBuf> {
+/// Builds the programs together, each crate once; returns their directory.
+fn build(root: &Path, target: &str, zig: bool) -> Result<PathBuf> {
     let flags = format!("CARGO_TARGET_{}_RUSTFLAGS", target.to_uppercase().replace('-', "_"));
     succeed(
         cargo(root)
             .arg(if zig { "zigbuild" } else { "build" })
-            .args(["--profile", PROFILE, "--locked", "--bin", program.name, "--target", target])
-            .arg(manifest(program))
+            .args(["--profile", PROFILE, "--locked", "--bins", "--target", target])
+            .args(CRATES.iter().flat_map(|name| ["--package", name]))
             .env(flags, "-C target-feature=+crt-static"),
     )?;
-    Ok(root.join("target").join(target).join(PROFILE).join(program.name))
+    Ok(root.join("target").join(target).join(PROFILE))
 }
 
 /// Names a program's manifest to cargo.
