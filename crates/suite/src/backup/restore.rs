@@ -217,15 +217,22 @@ impl Work<'_> {
         Ok(judge(self.generator, range, kept, &now, block_bytes))
     }
 
+    /// Writes a place; once more after an error, as the medium may just have come back.
     fn write(&mut self, place: Extent, data: &[u8]) -> Flow {
-        match self.write_once(place.offset_bytes, data) {
+        let mut written = self.write_once(place.offset_bytes, data);
+        if let Err(error) = &written
+            && error.kind == IoErrorKind::Medium
+        {
+            self.takes_writes(&error.clone())?;
+            written = self.write_once(place.offset_bytes, data);
+        }
+        match written {
             Ok(()) => {
                 self.last =
                     Some((place.offset_bytes, data[..data.len().min(TRIAL_BYTES)].to_vec()));
                 Ok(())
             }
             Err(error) if error.kind == IoErrorKind::Medium => {
-                self.takes_writes(&error)?;
                 self.found
                     .lost
                     .push(LostPlace { place: Some(place), why: NotRestoredReason::Refused(error) });
@@ -292,7 +299,10 @@ impl Work<'_> {
     fn compare_piece(&mut self, offset_bytes: u64, kept: &[u8]) -> Flow {
         for (index, data) in kept.chunks(PIECE_BYTES as usize).enumerate() {
             let range = Extent::new(offset_bytes + index as u64 * PIECE_BYTES, data.len() as u64);
-            let now = read(self.device, range).map_err(Interruption::Medium)?;
+            let mut now = read(self.device, range).map_err(Interruption::Medium)?;
+            if !now.unreadable.is_empty() {
+                now = read(self.device, range).map_err(Interruption::Medium)?;
+            }
             let wrong = self.wrong(range, data, &now);
             let known = self
                 .found

@@ -125,6 +125,21 @@ fn a_medium_that_is_gone_or_refuses_writes_is_waited_for() {
     interrupted(InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly);
 }
 
+/// A medium that came back between a failed write and the trial of another place lost that place.
+#[test]
+fn a_medium_that_is_away_for_a_few_requests_loses_nothing() {
+    for (from, requests) in (1..70).flat_map(|from| (1..5).map(move |many| (from, many))) {
+        let window = FaultWindow::Ops(from, from + requests);
+        let (medium, mut backup) = backed_up();
+        let mut device = FaultInjection::new(medium, [InjectedFault::FailsWritesDuring(window)]);
+        let found = back(&mut device, &mut backup, Trust::Held);
+        assert!(found.lost.is_empty(), "{from}, {requests}: {found:?}");
+        let mut medium = device.into_inner();
+        assert!(back(&mut medium, &mut backup, Trust::Held).is_whole());
+        assert_eq!(wrong(&mut medium), None, "{from}, {requests}");
+    }
+}
+
 #[test]
 fn a_place_that_fails_alone_is_named_and_stays_in_the_log() {
     let (medium, mut backup) = backed_up();
