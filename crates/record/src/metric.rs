@@ -28,6 +28,7 @@ crate::names! {
     LATE_LINES = "late_lines",
     OVERWHELMED_BYTES = "overwhelmed_bytes",
     OVERWRITTEN_SECTORS = "overwritten_sectors",
+    PAID_IOPS = "paid_iops",
     READ_BPS = "read_bps",
     REAL_BYTES = "real_bytes",
     RESTORED_BYTES = "restored_bytes",

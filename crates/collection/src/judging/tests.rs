@@ -342,6 +342,24 @@ text: cells[0].labels: the character U+000A, which cannot be printed
     }
 }
 
+/// An honest run was refused: 5293 IOPS, but 2233 writes in 0.38 s. Its first stretch had to pay for
+/// deferred work, and a round did not.
+#[test]
+fn a_rate_that_pays_for_deferred_work_is_lower_than_its_time_says() {
+    let paid = |run: &mut Published, share: f64| {
+        let cell = &mut run.cells[0];
+        let iops = cell.metrics.iops.as_mut().unwrap();
+        iops.value *= share;
+        iops.ci95 = None;
+        let paid = *iops;
+        cell.metrics.bps = None;
+        cell.metrics.other.insert(record::metric::PAID_IOPS.into(), paid);
+    };
+    assert_eq!(outcome_of(|run| paid(run, 0.8)), "taken, caveats: []");
+    let outcome = outcome_of(|run| paid(run, 1.2));
+    assert!(outcome.starts_with("contradiction"), "{outcome}");
+}
+
 #[test]
 fn numbers_that_cannot_be() {
     insta::assert_snapshot!(listed([

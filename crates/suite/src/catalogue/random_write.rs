@@ -441,9 +441,10 @@ impl Work<'_, '_> {
             metric::DEBT_NS.into(),
             Estimate { value: debt_ns, ci95: None, n: SETTLING_OPS + 1 },
         );
-        metrics
-            .other
-            .insert("paid_iops".into(), Estimate { value: iops.value * share, ci95: None, n: ops });
+        metrics.other.insert(
+            metric::PAID_IOPS.into(),
+            Estimate { value: iops.value * share, ci95: None, n: ops },
+        );
         if share < 1.0 - DEBT_SHARE {
             metrics.iops = Some(scaled(iops, share));
             metrics.bps = metrics.bps.map(|bps| scaled(bps, share));

@@ -278,7 +278,7 @@ fn is_worth_rounds(cell: &Cell) -> bool {
     };
     let other = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value);
     let has_level = other(metric::BURST_IOPS).is_none_or(|burst| burst < FALLS * iops.value);
-    let is_paid = other("paid_iops").is_none_or(|paid| paid * FALLS > iops.value);
+    let is_paid = other(metric::PAID_IOPS).is_none_or(|paid| paid * FALLS > iops.value);
     is_repeated(&cell.test)
         && !cell.stop.cut_short()
         && cell.histogram.is_some()
