@@ -25,13 +25,16 @@ fn probe(record: &Record) -> Option<Finding> {
         .unwrap_or_else(|| "it declares more".into());
     let has = has(cell, real, declared);
     let draft = match kind {
-        CapacityKind::Good => FindingBuilder::info(
-            "capacity",
-            format!(
-                "Its capacity is real: samples over all of its {} were read back as written.",
-                declared.map_or("capacity".into(), |bytes| Bytes(bytes).to_string())
-            ),
-        ),
+        CapacityKind::Good => {
+            let size = declared.map_or("capacity".into(), |bytes| Bytes(bytes).to_string());
+            let begin = match record.target.part_of {
+                Some(_) => "This partition keeps what is written",
+                None => "Its capacity is real",
+            };
+            let statement =
+                format!("{begin}: samples over all of its {size} were read back as written.");
+            FindingBuilder::info("capacity", statement)
+        }
         CapacityKind::Damaged => FindingBuilder::failure("capacity", damaged(record, cell, real)),
         CapacityKind::Limbo => FindingBuilder::failure(
             "capacity",

@@ -276,8 +276,11 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     if let Some(bytes) = claims.capacity_bytes {
         // The capacity found counts, else the declared one, unless the medium is a fake with an
         // unfinished probe.
-        let found = genuineness::real_bytes(record).filter(|size| *size > 0);
-        let declared = record.medium.capacity_bytes.filter(|_| !genuineness::is_fake(record));
+        // A partition's own size is no claim of its medium.
+        let whole = record.target.part_of.as_ref().map(|whole| whole.capacity_bytes);
+        let found = genuineness::real_bytes(record).filter(|size| *size > 0 && whole.is_none());
+        let declared =
+            whole.or(record.medium.capacity_bytes).filter(|_| !genuineness::is_fake(record));
         let size = found
             .map(|size| ClassFigure::Found(size as f64))
             .or(declared.map(|size| ClassFigure::Declared(size as f64)));

@@ -75,8 +75,11 @@ pub(crate) fn is_fake(record: &Record) -> bool {
 const WHOLE: f64 = 0.99;
 
 /// True if its capacity is known to be real: by the probe, or because all of it was written and
-/// read back.
+/// read back. A partition says nothing of the rest of its medium.
 pub(crate) fn is_genuine(record: &Record) -> bool {
+    if record.target.part_of.is_some() {
+        return false;
+    }
     let probed = capacity_verdict(record).map(|(_, kind)| kind);
     let sectors = read_back(record);
     let whole = record

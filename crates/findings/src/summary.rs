@@ -6,7 +6,8 @@ mod missing;
 use record::collection::HeadlineFigure;
 use record::units::{Bytes, saturating_sum};
 use record::{
-    Answer, CapacityKind, Cell, Finding, Fitness, Flag, Record, Severity, Summary, Use, test,
+    Answer, CapacityKind, Cell, Finding, Fitness, Flag, Record, Severity, Summary, Use,
+    WholeMedium, test,
 };
 
 use crate::figure::UsableEstimate;
@@ -113,7 +114,11 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
     let capacity_text = statement(findings, "capacity").or_else(|| statement(findings, "verify"));
     let capacity_text = capacity_text.unwrap_or_default();
     let hint = statement(findings, "counterfeit-hints");
-    match genuineness::capacity_verdict(record).map(|(_, kind)| kind) {
+    let kind = genuineness::capacity_verdict(record).map(|(_, kind)| kind);
+    if let (Some(whole), Some(CapacityKind::Good)) = (&record.target.part_of, kind) {
+        return (Answer::Inconclusive, of_a_partition(record, whole));
+    }
+    match kind {
         _ if genuineness::is_fake(record) => (Answer::No, capacity_text),
         _ if genuineness::is_genuine(record) => match hint {
             Some(hint) => (Answer::Inconclusive, format!("{capacity_text} {hint}")),
@@ -126,6 +131,17 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
             None => (Answer::NotTested, not_probed(record)),
         },
     }
+}
+
+/// A partition of a fake is as good as any while it lies within its flash.
+fn of_a_partition(record: &Record, whole: &WholeMedium) -> String {
+    let part =
+        record.medium.capacity_bytes.map_or("a part".into(), |bytes| Bytes(bytes).to_string());
+    format!(
+        "only a partition was tested, {part} of {}; type `flashmark check /dev/{}`.",
+        Bytes(whole.capacity_bytes),
+        whole.device
+    )
 }
 
 fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String) {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use blockio::FileIdentity;
 use record::units::KIB;
-use record::{Filesystem, Flag, Target, TargetKind};
+use record::{Filesystem, Flag, Target, TargetKind, WholeMedium};
 
 use crate::filesystems::{self, FsClass, Space};
 use crate::inventory::InventoryEntry;
@@ -155,9 +155,17 @@ impl ResolvedTarget {
         let device = partition
             .map(|part| (part.name.clone(), part.number))
             .or(top.map(|disk| (disk.name.clone(), disk.number)));
+        let part_of = match (self, partition) {
+            (ResolvedTarget::Block(found), Some(_)) => Some(WholeMedium {
+                device: found.disk.name.clone(),
+                capacity_bytes: found.disk.size_bytes,
+            }),
+            _ => None,
+        };
         Target {
             kind,
             path: given.to_owned(),
+            part_of,
             device: device.as_ref().map(|(name, _)| name.clone()),
             device_number: device.map(|(_, number)| number.to_string()),
             diskseq: top.and_then(|disk| disk.diskseq),

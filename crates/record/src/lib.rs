@@ -73,7 +73,7 @@ pub use io_accounting::not_medium_reason;
 pub use journal::{Ending, JournalEntry, Opening, Resumed};
 pub use medium::{
     Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,
-    TargetKind, Temperature,
+    TargetKind, Temperature, WholeMedium,
 };
 pub use moment::Moment;
 pub use params::{Content, Direction, Params, Path, Pattern, Region, Sync};

@@ -309,12 +309,23 @@ pub enum TargetKind {
 }
 
 data! {
+/// A medium of which only a partition is the target.
+WholeMedium {
+    /// Its kernel name ("mmcblk0", "sda").
+    device: String,
+    /// Its size in bytes, as declared.
+    capacity_bytes: u64,
+}}
+
+data! {
 /// The way to the medium.
 Target {
     /// Kind of the target: a directory, a file, a block device or a simulated medium.
     kind: TargetKind,
     /// Target as the user named it (never published).
     path: String,
+    /// The whole medium, where a partition of it was named.
+    part_of: Option<WholeMedium>,
     /// Kernel name of the block device below ("mmcblk0", "sda").
     device: Option<String>,
     /// Major and minor number of that block device, such as "179:0".

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Cell, Claims, Filesystem, Finding, Flag, Host, Link, Medium, MediumKind, Queue, Record, Run,
-    Skip, Software, SpeedClasses, Target, TargetKind,
+    Skip, Software, SpeedClasses, Target, TargetKind, WholeMedium,
 };
 
 /// The published subset of a record. A field that is not named here is not published.
@@ -35,6 +35,8 @@ pub struct Published {
     pub rotational: Option<bool>,
     pub profile: Option<String>,
     pub target: TargetKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<WholeMedium>,
     pub filesystem: Option<String>,
     pub mount_options: Option<String>,
     pub queue: Option<Queue>,
@@ -69,7 +71,7 @@ impl From<&Record> for Published {
             run => started elapsed_ns seed suite label software;
             medium => kind vendor model firmware capacity_bytes interface manufacturer oem made;
             medium => classes claims behind_reader rotational profile;
-            target => queue link engine;
+            target => part_of queue link engine;
             host => kernel arch board cpu cpus governor;
         } target: target.kind, filesystem: filesystem.kind, mount_options: filesystem.options)
     }
@@ -90,7 +92,7 @@ impl Published {
         let filesystem = Filesystem { kind, options, ..Filesystem::default() };
         let filesystem = (filesystem != Filesystem::default()).then_some(filesystem);
         let target = copied!(Target {
-            self => queue link engine;
+            self => part_of queue link engine;
         } kind: self.target, filesystem, ..Target::default());
         let host = copied!(Host {
             self => kernel arch board cpu cpus governor;

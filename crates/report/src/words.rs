@@ -65,7 +65,16 @@ pub fn medium_facts(record: &Record) -> Vec<String> {
     if name(medium) != capitalised(kind(medium.kind)) {
         facts.push(kind(medium.kind).to_owned());
     }
-    facts.extend(medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()));
+    let size = |bytes: u64| Bytes(bytes).to_string();
+    facts.extend(match (&record.target.part_of, medium.capacity_bytes) {
+        (Some(whole), Some(bytes)) => Some(format!(
+            "a partition of {} on {}, {}",
+            size(bytes),
+            printable(&whole.device),
+            size(whole.capacity_bytes)
+        )),
+        (_, bytes) => bytes.map(size),
+    });
     facts.extend(record.target.link.as_ref().and_then(|link| link.mode.as_deref()).map(printable));
     if medium.behind_reader == Some(true) {
         facts.push("behind a reader".to_owned());

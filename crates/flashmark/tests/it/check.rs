@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::contents::add_partition;
 use crate::support::{
     EXT4, Flashmark, LoopDevice, MIB, Ran, Scratch, has_root, loop_device, mounted, read_record,
     refused,
@@ -228,6 +229,29 @@ fn a_write_protected_medium_is_read_and_not_erased() {
     exit 3
     flashmark: loopX is write-protected; move the lock slider of the card or adapter, or leave out --erase for the tests that only read
     ");
+}
+
+/// "Genuine? yes" of a partition that lay within the flash of a fake, and "256 MiB found" against the
+/// claim of a genuine medium.
+#[test]
+fn a_partition_is_no_evidence_for_its_medium() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = LoopDevice::with(&scratch.image("image", 256 * MIB), &["--direct-io=on"]);
+    let part = add_partition(&device, 1, 1, 100);
+    let words = ["check", &part, "--budget", "10s", "--claim", "capacity=256MB", "--quiet"];
+    let ran = Flashmark::new().done(&words);
+    let screen = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        format!("a partition of 100 MiB on {}, 256 MiB", device.name()),
+        "Genuine? cannot be told: only a partition was tested, 100 MiB of 256 MiB".into(),
+        format!("type `flashmark check {}`", device.word()),
+        "it declares 256 MiB".into(),
+    ] {
+        assert!(screen.contains(&part), "{part}: {ran}");
+    }
 }
 
 #[test]

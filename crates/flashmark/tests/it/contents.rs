@@ -42,7 +42,7 @@ fn listed_as_text(device: &LoopDevice) -> String {
 }
 
 /// Adds a partition that only the kernel knows; returns its node.
-fn add_partition(device: &LoopDevice, number: u32, start_mib: u64, mib: u64) -> String {
+pub fn add_partition(device: &LoopDevice, number: u32, start_mib: u64, mib: u64) -> String {
     tool(
         "addpart",
         &[
