@@ -40,6 +40,9 @@ use program::exit::{OrExit, Result, refuse, usage};
 /// open.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Longest time in which a server ends that was asked to, on a busy machine.
+const ENDING: Duration = Duration::from_secs(60);
+
 /// Time to wait for such programs before a detach is refused.
 const GLANCE: Duration = Duration::from_secs(5);
 
@@ -200,7 +203,7 @@ pub fn end(place: &AttachedMedium) -> Result<Vec<PathBuf>> {
     }
     if place.is_served() {
         place.ask_to_end().or_internal()?;
-        if !eventually(|| !place.is_served()) {
+        if !within(ENDING, || !place.is_served()) {
             let reason = anyhow!(
                 "{} came into use while it was being detached (`fuser -v` says by whom); it goes away when that program lets go of it",
                 words(&nodes)
