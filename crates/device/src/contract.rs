@@ -2,7 +2,7 @@
 
 use record::HostStall;
 
-use crate::{IoError, Request, Slot};
+use crate::{DataGenerator, IoError, Request, Slot};
 
 /// The completion of an I/O.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,9 +120,10 @@ pub trait Device {
     }
 
     /// Announces whether the data of reads is needed from now on. A simulated device that keeps
-    /// data in memory may stop keeping what is written (`facts().keeps_data`); older data stays
-    /// until it is overwritten. All other devices ignore this.
-    fn set_data_needed(&mut self, _looked_at: bool) {}
+    /// data in memory may stop keeping what is written (`facts().keeps_data`), except for the pass
+    /// of a write that has one: `generator` makes its data again. Older data stays until it is
+    /// overwritten. All other devices ignore this.
+    fn set_data_needed(&mut self, _looked_at: bool, _generator: &DataGenerator) {}
 }
 
 /// Implements `Device` for a pointer to a device.
@@ -162,8 +163,8 @@ macro_rules! through_a_pointer {
             fn run_delay_ns(&mut self) -> Option<u64> {
                 (**self).run_delay_ns()
             }
-            fn set_data_needed(&mut self, looked_at: bool) {
-                (**self).set_data_needed(looked_at)
+            fn set_data_needed(&mut self, looked_at: bool, generator: &DataGenerator) {
+                (**self).set_data_needed(looked_at, generator)
             }
         }
     };

@@ -340,6 +340,7 @@ mod tests {
         sync: record::Sync::None,
         path: record::Path::Direct,
         content: Content::Incompressible,
+        pass: None,
     };
     const WRITE: Request = Request { op: Op::Write, ..READ };
     const ELSEWHERE: Request = Request { offset_bytes: 8 * BLOCK, ..READ };

@@ -40,8 +40,8 @@ macro_rules! forward {
         }
     };
     (@ set_data_needed) => {
-        fn set_data_needed(&mut self, looked_at: bool) {
-            self.inner.set_data_needed(looked_at)
+        fn set_data_needed(&mut self, looked_at: bool, generator: &$crate::DataGenerator) {
+            self.inner.set_data_needed(looked_at, generator)
         }
     };
     (@ run_delay_ns) => {

@@ -1,78 +1,7 @@
 //! The extent guard: nothing outside the allowed extents is ever written.
 
 use crate::forward::forward;
-use crate::{Device, IoError, IoErrorKind, Request};
-
-/// A range of bytes on a medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Extent {
-    /// First byte of the range, counted from the beginning of the medium.
-    pub offset_bytes: u64,
-    /// Length of the range in bytes.
-    pub bytes: u64,
-}
-
-impl Extent {
-    /// The range from `offset_bytes`, `bytes` long.
-    pub fn new(offset_bytes: u64, bytes: u64) -> Extent {
-        Extent { offset_bytes, bytes }
-    }
-
-    /// First byte after it; saturates at the end of the address space.
-    pub fn end(&self) -> u64 {
-        self.offset_bytes.saturating_add(self.bytes)
-    }
-
-    /// True if `other` is inside.
-    pub fn contains(&self, other: &Extent) -> bool {
-        other.offset_bytes >= self.offset_bytes
-            && other.offset_bytes.checked_add(other.bytes).is_some_and(|end| end <= self.end())
-    }
-
-    /// True if they share a byte.
-    pub fn overlaps(&self, other: &Extent) -> bool {
-        self.offset_bytes < other.end() && other.offset_bytes < self.end()
-    }
-}
-
-/// A set of ranges in ascending order that neither overlap nor touch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extents(Vec<Extent>);
-
-impl Extents {
-    /// The union of ranges.
-    pub fn of(ranges: impl IntoIterator<Item = Extent>) -> Extents {
-        let mut sorted: Vec<Extent> =
-            ranges.into_iter().filter(|extent| extent.bytes > 0).collect();
-        sorted.sort_by_key(|extent| extent.offset_bytes);
-        let mut merged: Vec<Extent> = Vec::with_capacity(sorted.len());
-        for extent in sorted {
-            match merged.last_mut() {
-                Some(last) if extent.offset_bytes <= last.end() => {
-                    last.bytes = last.end().max(extent.end()) - last.offset_bytes
-                }
-                _ => merged.push(extent),
-            }
-        }
-        Extents(merged)
-    }
-
-    /// True if the whole range is inside the set. Always false for an empty range.
-    pub fn contain(&self, range: &Extent) -> bool {
-        let after = self.0.partition_point(|extent| extent.offset_bytes <= range.offset_bytes);
-        range.bytes > 0 && after > 0 && self.0[after - 1].contains(range)
-    }
-
-    /// The ranges in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = &Extent> {
-        self.0.iter()
-    }
-
-    /// Sum of the lengths.
-    pub fn total_bytes(&self) -> u64 {
-        self.0.iter().map(|extent| extent.bytes).sum()
-    }
-}
+use crate::{Completion, Device, Extent, Extents, IoError, IoErrorKind, Request, WriteLog};
 
 /// Allows only writes and discards inside `allowed`; reads are free. Suites write through this type
 /// only.
@@ -80,17 +9,28 @@ pub struct ExtentGuard<D> {
     inner: D,
     allowed: Extents,
     written_bytes: u64,
+    log: Option<WriteLog>,
 }
 
 impl<D: Device> ExtentGuard<D> {
     /// Guards `inner` so that writes and discards are possible only inside `allowed`.
     pub fn new(inner: D, allowed: Extents) -> Self {
-        ExtentGuard { inner, allowed, written_bytes: 0 }
+        ExtentGuard { inner, allowed, written_bytes: 0, log: None }
     }
 
     /// Bytes submitted for writing so far.
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
+    }
+
+    /// Keeps a log of the writes from now on.
+    pub fn keep_log(&mut self, log: WriteLog) {
+        self.log = Some(log);
+    }
+
+    /// The log of the writes, if one is kept.
+    pub fn log(&mut self) -> Option<&mut WriteLog> {
+        self.log.as_mut()
     }
 
     /// Extents in which writing is allowed.
@@ -105,7 +45,7 @@ impl<D: Device> ExtentGuard<D> {
 }
 
 impl<D: Device> Device for ExtentGuard<D> {
-    forward!(facts now prepare buffer reap idle drop_caches cpu_ns host_stalls run_delay_ns set_data_needed);
+    forward!(facts now buffer idle drop_caches cpu_ns host_stalls run_delay_ns set_data_needed);
 
     #[inline]
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
@@ -119,9 +59,27 @@ impl<D: Device> Device for ExtentGuard<D> {
             }
             self.inner.submit(request)?;
             self.written_bytes += request.length_bytes;
+            if let Some(log) = &mut self.log {
+                log.submitted(&request);
+            }
             return Ok(());
         }
         self.inner.submit(request)
+    }
+
+    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
+        self.log.iter_mut().for_each(WriteLog::abandon);
+        self.inner.prepare(slots, slot_bytes)
+    }
+
+    #[inline]
+    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
+        let before = done.len();
+        let reaped = self.inner.reap(min, done);
+        if let Some(log) = &mut self.log {
+            log.completed(&done[before..]);
+        }
+        reaped
     }
 }
 
@@ -129,27 +87,12 @@ impl<D: Device> Device for ExtentGuard<D> {
 mod tests {
     use super::*;
 
-    fn extents(ranges: &[(u64, u64)]) -> Extents {
-        Extents::of(ranges.iter().map(|&(offset, bytes)| Extent::new(offset, bytes)))
-    }
-
-    #[test]
-    fn ranges_overlap_where_they_share_a_byte() {
-        for (a, b, shared) in [
-            ((0, 4), (4, 4), false),
-            ((0, 5), (4, 4), true),
-            ((2, 1), (0, 8), true),
-            ((9, 3), (2, 7), false),
-        ] {
-            let [a, b] = [a, b].map(|(offset, bytes)| Extent::new(offset, bytes));
-            assert_eq!([a.overlaps(&b), b.overlaps(&a)], [shared; 2], "{a:?} {b:?}");
-        }
-    }
-
     #[test]
     fn what_is_refused_is_not_counted_as_written() {
-        let mut guard =
-            ExtentGuard::new(crate::MemoryDevice::new(1 << 20), extents(&[(4096, 8192)]));
+        let mut guard = ExtentGuard::new(
+            crate::MemoryDevice::new(1 << 20),
+            Extents::of([Extent::new(4096, 8192)]),
+        );
         guard.prepare(1, 8192).unwrap();
         let mut written = |request: Request| {
             let taken = guard.submit(request).is_ok();
@@ -160,40 +103,5 @@ mod tests {
         assert_eq!(written(Request::read(0, 0, 8192)), (true, 4096));
         assert_eq!(written(Request::write(0, 8192, 8192)), (false, 4096));
         assert_eq!(written(Request::write(0, 8192, 4096)), (true, 8192));
-        assert_eq!(extents(&[(4, 4), (20, 2)]).total_bytes(), 6);
-    }
-
-    #[test]
-    fn ranges_that_touch_are_one() {
-        assert_eq!(
-            extents(&[(8, 4), (0, 4), (4, 4), (20, 2), (21, 5)]),
-            extents(&[(0, 12), (20, 6)])
-        );
-    }
-
-    #[test]
-    fn an_empty_range_is_not_kept() {
-        assert_eq!(extents(&[(5, 0)]), Extents::default());
-    }
-
-    proptest::proptest! {
-        /// The set compared with the simplest model: one flag per byte.
-        #[test]
-        fn contains_exactly_what_was_put_in(
-            ranges in proptest::collection::vec((0u64..64, 0u64..16), 0..6),
-            offset in 0u64..80, bytes in 0u64..20,
-        ) {
-            let mut allowed = [false; 128];
-            for &(offset, bytes) in &ranges {
-                (offset..offset + bytes).for_each(|byte| allowed[byte as usize] = true);
-            }
-            let expected = bytes > 0 && (offset..offset + bytes).all(|byte| allowed[byte as usize]);
-            assert_eq!(extents(&ranges).contain(&Extent::new(offset, bytes)), expected);
-        }
-
-        #[test]
-        fn a_range_past_the_end_of_the_address_space_is_outside(offset in u64::MAX - 100..u64::MAX) {
-            assert!(!extents(&[(0, u64::MAX)]).contain(&Extent::new(offset, 101)));
-        }
     }
 }

@@ -36,6 +36,9 @@ pub struct Request {
     pub path: Path,
     /// Kind of data in the buffer. Real devices ignore it; simulated ones without data use it.
     pub content: Content,
+    /// Pass of incompressible data of the run's generator in the buffer of a write; `None` for
+    /// other data.
+    pub pass: Option<u32>,
 }
 
 impl Request {
@@ -49,6 +52,7 @@ impl Request {
             sync: Sync::None,
             path: Path::Direct,
             content: Content::Incompressible,
+            pass: None,
         }
     }
 

@@ -57,6 +57,7 @@ pub mod phrases;
 mod places;
 mod primary;
 mod random_write;
+mod read_back;
 mod span_sweep;
 mod stalls;
 mod summary;
@@ -120,6 +121,7 @@ ids! {
     "class-claim",
     "capacity",
     "verify",
+    "read-back",
     "counterfeit-hints",
     "io-error",
     "health",
@@ -178,12 +180,13 @@ const TRICKS: [&str; 9] = [
 
 /// Findings that stay for a medium that fails a check: the result of the check, and the reported
 /// health. Users who must copy data off it or throw it away need no class and no file system.
-const BESIDE_FAULTS: [&str; 13] = [
+const BESIDE_FAULTS: [&str; 14] = [
     "not-put-back",
     "claim",
     "class-claim",
     "capacity",
     "verify",
+    "read-back",
     "counterfeit-hints",
     "io-error",
     "health",
@@ -225,6 +228,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
         failing = failing.map(|failing| with_damage(failing, &mut probed));
     }
     rest.extend(failing.into_iter().chain(probed));
+    rest.extend(read_back::conclude(record));
     rest.extend(identity::conclude(record));
     rest.extend(wear::conclude(record));
     rest.extend(host::conclude(record));

@@ -209,7 +209,7 @@ fn not_judged(record: &Record) -> String {
 }
 
 /// Faults of the medium's health, not of its genuineness.
-const FAULTS: [&str; 3] = ["io-error", "verify", "capacity"];
+const FAULTS: [&str; 4] = ["io-error", "verify", "read-back", "capacity"];
 
 /// Reason why the capacity of a damaged medium is not reported.
 const DAMAGED: &str = "a damaged medium cannot show whether all of its capacity is there.";
@@ -235,7 +235,8 @@ fn healthy(record: &Record, findings: &[Finding]) -> (Answer, String) {
         Some(fault) => return (Answer::Inconclusive, fault.statement.clone()),
         None => {}
     }
-    let seen = seen(record);
+    let read_back = statement(findings, "read-back").map(|found| format!(" {found}"));
+    let seen = format!("{}{}", seen(record), read_back.unwrap_or_default());
     match findings.iter().find(|finding| finding.id == "health") {
         Some(finding) if finding.severity == Severity::Info => {
             (Answer::Yes, format!("{} {seen}", finding.statement))

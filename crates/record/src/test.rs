@@ -23,6 +23,7 @@ crate::names! {
     RANDOM_FILL = "random-fill",
     RANDOM_READ = "random-read",
     RANDOM_WRITE = "random-write",
+    READ_BACK = "read-back",
     RECORD_OPS = "record-ops",
     REPLAY = "replay",
     SECTOR_WRITE = "sector-write",

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
+use device::{
+    Completion, DataGenerator, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot,
+};
 use record::{Content, Sync};
 
 use crate::cache::{CombiningCache, WriteCache};
@@ -17,6 +19,7 @@ use crate::profile::spec::LostReads;
 use crate::profile::units::LONGEST_NS;
 use crate::queue::Queue;
 use crate::recent::Recent;
+use crate::stamps::Stamps;
 use crate::write_history::WriteHistory;
 
 /// Most I/Os that the host keeps in flight; the medium accepts as many as its profile says.
@@ -57,6 +60,8 @@ pub struct SimDevice {
     faults: Faults,
     journal: Option<WriteHistory>,
     memory: Option<Memory>,
+    /// What was written while nobody needed the data; in place of what is in memory there.
+    stamps: Option<Stamps>,
     recent: Option<Recent>,
     slots: Vec<SlotState>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
@@ -143,6 +148,7 @@ impl SimDevice {
             lost: medium.mapping().map_or(LostReads::Zeros, |mapping| mapping.lost()),
             journal: (options.keep_data && faults.may_lose_power()).then(WriteHistory::default),
             memory: options.keep_data.then(|| Memory::new(real, spec.medium.unwritten.byte())),
+            stamps: None,
             recent: spec
                 .fake
                 .as_ref()
@@ -440,6 +446,9 @@ impl SimDevice {
         if request.op == Op::Flush || request.op == Op::Read && !is_looked_at {
             return;
         }
+        if request.op == Op::Write && !self.faults.none() && self.faults.lose(request) {
+            return;
+        }
         let (offset, bytes) = (request.offset_bytes, request.length_bytes);
         let Some(mapping) = self.medium.mapping() else {
             self.move_run(request, 0, FlashBehind::Real(offset), bytes, durable_ns);
@@ -471,6 +480,12 @@ impl SimDevice {
         durable_ns: u64,
     ) {
         let Some(memory) = &mut self.memory else { return };
+        if request.op != Op::Read
+            && let Some(stamps) = &mut self.stamps
+        {
+            let is_stamped = !self.facts.keeps_data && request.content == Content::Incompressible;
+            stamps.set(request.offset_bytes, bytes, request.pass.filter(|_| is_stamped));
+        }
         // A discard has no buffer.
         if request.op == Op::Discard || !self.facts.keeps_data {
             if let FlashBehind::Real(at) = behind {
@@ -481,7 +496,10 @@ impl SimDevice {
         let buffer =
             &mut self.slots[request.slot as usize].buffer[start as usize..(start + bytes) as usize];
         match (request.op, behind) {
-            (Op::Read, FlashBehind::Real(at)) => memory.read(at, buffer),
+            (Op::Read, FlashBehind::Real(at)) => {
+                memory.read(at, buffer);
+                self.stamps.iter().for_each(|stamps| stamps.read(at, buffer));
+            }
             (Op::Read, FlashBehind::Nothing) => lost(self.lost, buffer, self.sequence),
             (_, FlashBehind::Nothing) => {}
             (_, FlashBehind::Real(at)) => {
@@ -578,10 +596,13 @@ impl Device for SimDevice {
         None
     }
 
-    fn set_data_needed(&mut self, looked_at: bool) {
-        // What a power cut tears is looked at later.
-        if self.memory.is_some() && self.journal.is_none() {
+    fn set_data_needed(&mut self, looked_at: bool, generator: &DataGenerator) {
+        // What a power cut tears, a bit changes or a fake has elsewhere is looked at later.
+        let is_plain = self.journal.is_none() && !self.faults.corrupt();
+        if self.memory.is_some() && is_plain && self.medium.mapping().is_none() {
             self.facts.keeps_data = looked_at;
+            let capacity_bytes = self.facts.capacity_bytes;
+            self.stamps.get_or_insert_with(|| Stamps::new(capacity_bytes, generator.clone()));
         }
     }
 }

@@ -159,6 +159,22 @@ impl Faults {
         effect
     }
 
+    /// True if there are faults that change data on its way.
+    pub(crate) fn corrupt(&self) -> bool {
+        self.armed.iter().any(|armed| armed.fault.kind == FaultKind::Corruption)
+    }
+
+    /// True if a write completes and changes nothing.
+    pub(crate) fn lose(&mut self, request: &Request) -> bool {
+        let is_here = |armed: &&ArmedFault| {
+            armed.fault.kind == FaultKind::LostWrite
+                && armed.began_ns.is_some()
+                && armed.concerns(request)
+        };
+        let share = self.armed.iter().find(is_here).map(|armed| armed.fault.share.unwrap_or(1.0));
+        share.is_some_and(|share| self.rng.unit() < share)
+    }
+
     /// Pages of a write in which a bit flips: the byte on the medium, and the number of the bit.
     pub(crate) fn corrupted(&mut self, offset: u64, bytes: u64) -> Vec<(u64, u32)> {
         const PAGE: u64 = crate::memory::PAGE_BYTES;
@@ -214,6 +230,7 @@ impl ArmedFault {
             FaultKind::MediumError
             | FaultKind::Hang
             | FaultKind::Corruption
+            | FaultKind::LostWrite
             | FaultKind::ReadOnly => {}
         }
     }

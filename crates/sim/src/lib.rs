@@ -19,6 +19,7 @@ pub mod profile;
 mod queue;
 mod recent;
 mod rng;
+mod stamps;
 mod timing;
 pub mod truth;
 mod wear;

@@ -2,7 +2,7 @@
 //! precision is reached.
 
 use device::content::DataGenerator;
-use device::{Completion, Device, Extent, IoError, Op, Request, Slot};
+use device::{Completion, Device, Extent, IoError, Op, Request, SECTOR_BYTES, Slot};
 use record::{Content, Direction, Path, Stop, Sync};
 use stats::{StopRule, StopVerdict};
 
@@ -29,6 +29,9 @@ pub struct IoLoad {
     pub content: Content,
     /// Number that makes the data of successive passes over the same place differ.
     pub pass: u32,
+    /// True if each write has a pass of its own, counted from `pass` on: what is written twice
+    /// within a stretch is not the same data either.
+    pub fresh: bool,
 }
 
 impl IoLoad {
@@ -42,6 +45,7 @@ impl IoLoad {
             path: Path::Direct,
             content: Content::Incompressible,
             pass: 0,
+            fresh: false,
         }
     }
 
@@ -123,6 +127,10 @@ pub(crate) fn drive<'a>(
     let before = [device.cpu_ns(), device.run_delay_ns()];
     let started_ns = device.now();
     reporter.begin(started_ns);
+    let first_pass = match load.fresh {
+        true => load.pass.wrapping_add((reporter.written_bytes / SECTOR_BYTES as u64) as u32),
+        false => load.pass,
+    };
     let fills = load.direction == Direction::Write && device.facts().keeps_data;
     let places = vec![Extent::new(0, 0); slots as usize];
     let mut circuit = IoLoop {
@@ -134,6 +142,7 @@ pub(crate) fn drive<'a>(
         onlookers,
         tally,
         places,
+        first_pass,
         fills,
         filled: vec![false; slots as usize],
         in_flight: 0,
@@ -185,6 +194,8 @@ struct IoLoop<'a> {
     tally: IoTally,
     /// Place of each slot's last I/O.
     places: Vec<Extent>,
+    /// Pass of the first write.
+    first_pass: u32,
     fills: bool,
     /// True for slots whose buffer holds its data already, because that is the same at every place.
     filled: Vec<bool>,
@@ -231,10 +242,14 @@ impl IoLoop<'_> {
             self.stop = Some(Stop::Bytes);
             return;
         };
+        let pass = match self.load.fresh {
+            true => self.first_pass.wrapping_add((self.asked_bytes / SECTOR_BYTES as u64) as u32),
+            false => self.first_pass,
+        };
         if self.fills {
-            self.fill(slot, place);
+            self.fill(slot, pass, place);
         }
-        match self.device.submit(request(self.load, slot, place)) {
+        match self.device.submit(request(self.load, slot, pass, place)) {
             Ok(()) => {
                 self.places[slot as usize] = place;
                 self.in_flight += 1;
@@ -249,14 +264,14 @@ impl IoLoop<'_> {
     /// again would move the buffer out of the processor's cache, which costs a tenth of the rate if
     /// the medium is memory.
     #[inline]
-    fn fill(&mut self, slot: u32, place: Extent) {
+    fn fill(&mut self, slot: u32, pass: u32, place: Extent) {
         let mut buffer = self.device.buffer(slot);
         if !self.load.content.is_same_everywhere() {
             buffer = &mut buffer[..place.bytes as usize];
         } else if std::mem::replace(&mut self.filled[slot as usize], true) {
             return;
         }
-        self.generator.fill(buffer, self.load.content, self.load.pass, place.offset_bytes);
+        self.generator.fill(buffer, self.load.content, pass, place.offset_bytes);
     }
 
     /// Counts completions. I/Os that were submitted and completed in the same two calls took the
@@ -320,7 +335,7 @@ impl IoLoop<'_> {
     }
 }
 
-fn request(load: &IoLoad, slot: Slot, place: Extent) -> Request {
+fn request(load: &IoLoad, slot: Slot, pass: u32, place: Extent) -> Request {
     let op = match load.direction {
         Direction::Read => Op::Read,
         Direction::Write => Op::Write,
@@ -333,6 +348,7 @@ fn request(load: &IoLoad, slot: Slot, place: Extent) -> Request {
         sync: load.sync,
         path: load.path,
         content: load.content,
+        pass: (load.direction == Direction::Write).then_some(pass),
     }
 }
 

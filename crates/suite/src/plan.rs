@@ -6,6 +6,7 @@ use device::Extents;
 use record::units::saturating_sum;
 use record::{PlannedCell, Skip, TargetKind, test};
 
+use crate::catalogue::read_back::{LEAST_RUN_NS, TOO_SHORT};
 use crate::definition::{Suite, SuiteEntry};
 use crate::planned::{CellList, PROBE, span_of};
 use crate::settings::{SettingError, TestSettings};
@@ -80,6 +81,14 @@ impl Plan {
         };
         for entry in chosen(suite, choice, target) {
             let test = catalogue::find(&entry.test)?;
+            let is_short = plan.time_limit_ns.is_some_and(|limit_ns| limit_ns < LEAST_RUN_NS);
+            if entry.test == test::READ_BACK && is_short {
+                let skip = Skip::new(test.name(), TOO_SHORT);
+                if !plan.skipped.contains(&skip) {
+                    plan.skipped.push(skip);
+                }
+                continue;
+            }
             plan.add(test, &settings_of(test, &entry, choice)?, target)?;
         }
         if plan.cells.is_empty() {

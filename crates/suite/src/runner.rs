@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::content::DataGenerator;
-use device::{Device, Extent, IoError, IoErrorKind};
+use device::{Device, Extent, IoError, IoErrorKind, WriteLog};
 use record::units::{SECOND_NS, saturating_sum};
-use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind};
+use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind, test};
 
 use crate::catalogue::{capacity, record_ops};
 use crate::cell_context::{CellContext, Guarded};
@@ -34,8 +34,8 @@ const CONSECUTIVE_FAILURES: u32 = 3;
 /// Most repeats of a cell because of host stalls.
 const MAX_RETRIES: u32 = 2;
 
-/// Share of a run's time that is reserved for later probes, one part in this many: on a fake all
-/// other results are worthless, so no other cell takes it from them.
+/// Share of a run's time that is reserved for later probes and for reading back, one part in this
+/// many: on a fake all other results are worthless, so no other cell takes it from them.
 const PROBES_SHARE: u64 = 8;
 
 /// Reason for skipping the rest.
@@ -146,13 +146,14 @@ pub fn run<'a>(
     if runner.options.lost {
         runner.repeat_fills(medium, stage, listener);
     }
-    for index in 0..plan.cells.len() {
-        if runner.is_done(index) {
-            continue;
-        }
-        if !runner.step(index, medium, stage, listener) {
-            break;
-        }
+    let read_back = plan.cells.iter().rposition(is_read_back);
+    if let Some(index) = read_back {
+        let seed = Random::for_purpose(runner.options.seed, &plan.cells[index].id).bits();
+        medium.keep_log(WriteLog::new(seed));
+    }
+    let mut goes_on = true;
+    for index in (0..plan.cells.len()).filter(|index| Some(*index) != read_back) {
+        goes_on = goes_on && (runner.is_done(index) || runner.step(index, medium, stage, listener));
     }
     if runner.end.ended == Ended::Complete {
         match plan.times() {
@@ -170,10 +171,24 @@ pub fn run<'a>(
             listener,
         );
     }
+    // All that is written is written by now.
+    if let Some(index) = read_back.filter(|index| goes_on && !runner.is_done(*index)) {
+        runner.finish_with(index, medium, stage, listener);
+    }
     runner.end.elapsed_ns = runner.elapsed_ns(medium);
     let place = |cell: &Cell| plan.cells.iter().position(|planned| planned.id == cell.id);
     runner.end.cells.sort_by_key(place);
     runner.end
+}
+
+/// True for a cell that reads back what those before it wrote; the last one comes after all rounds.
+fn is_read_back(cell: &PlannedCell) -> bool {
+    cell.test == test::READ_BACK
+}
+
+/// True for a cell whose time no other cell takes.
+fn is_reserved(cell: &PlannedCell) -> bool {
+    cell.test == PROBE || is_read_back(cell)
 }
 
 struct Runner<'a> {
@@ -268,6 +283,25 @@ impl Runner<'_> {
             return false;
         }
         goes_on
+    }
+
+    /// Runs the cell that comes after all others, unless the run is over.
+    fn finish_with(
+        &mut self,
+        index: usize,
+        medium: &mut Guarded,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
+    ) {
+        let is_gone = |error: &IoError| error.kind != IoErrorKind::Medium;
+        let is_over = self.end.ended == Ended::Interrupted
+            || self.end.failed.is_some()
+            || self.end.error.as_ref().is_some_and(is_gone);
+        if !self.options.anyway && self.end.cells.iter().any(capacity::is_fake) {
+            self.leave_out(self.plan.cells[index].test.clone(), OF_A_FAKE.to_owned(), listener);
+        } else if !is_over {
+            self.step(index, medium, stage, listener);
+        }
     }
 
     /// True if the host stood still for too much of a cell, and the time limit and the planned
@@ -366,7 +400,9 @@ impl Runner<'_> {
         // A staged file may lie on the medium itself: it must be gone before another test measures
         // there.
         self.kept.take_if(|kept| kept.test != planned.test);
-        medium.set_data_needed(test.needs().data);
+        medium.set_data_needed(test.needs().data, &self.generator);
+        // A test that looks at data knows itself what it has written, and may put back old data.
+        medium.log().into_iter().for_each(|log| log.set_on(!test.needs().data));
         let started_ns = medium.now();
         let later_ns = self.later_ns(index);
         let has_limit =
@@ -422,6 +458,9 @@ impl Runner<'_> {
         mark_transient(&mut outcome.cell);
         outcome.cell.series.iter_mut().for_each(record::Series::round);
         let ProgressReporter { failed, written_bytes, written_last, .. } = reporter;
+        if record_ops::is_staged(planned) && !self.options.target.is_file() {
+            medium.log().into_iter().for_each(|log| log.forget(span_of(planned)));
+        }
         Measured { outcome, failed, written_bytes, written_last: written_last.into() }
     }
 
@@ -536,9 +575,10 @@ impl Runner<'_> {
         let Some(limit_ns) = self.plan.time_limit_ns else { return Some(own_ns) };
         let (later_ns, probes_ns) = self.rest_ns(index);
         let left_ns = limit_ns.saturating_sub(self.elapsed_ns(medium));
-        if self.plan.cells[index].test == PROBE {
+        if is_reserved(&self.plan.cells[index]) {
             // Cells before it may have taken longer than they were allotted.
-            let least_ns = if index == 0 { 0 } else { limit_ns / PROBES_SHARE };
+            let has_least = index > 0 && !is_read_back(&self.plan.cells[index]);
+            let least_ns = if has_least { limit_ns / PROBES_SHARE } else { 0 };
             return Some(own_ns.min(left_ns.max(least_ns))).filter(|allotted_ns| *allotted_ns > 0);
         }
         let left_ns = left_ns.saturating_sub(probes_ns.min(limit_ns / PROBES_SHARE));
@@ -555,7 +595,8 @@ impl Runner<'_> {
         }
     }
 
-    /// The sum of the limits of later cells, and of the probes among them, in nanoseconds.
+    /// The sum of the limits of later cells, and of those among them whose time is reserved, in
+    /// nanoseconds.
     fn rest_ns(&self, index: usize) -> (u64, u64) {
         let rest = self
             .plan
@@ -565,7 +606,7 @@ impl Runner<'_> {
             .skip(index + 1)
             .filter(|(later, _)| !self.is_done(*later));
         rest.fold((0u64, 0u64), |(all, probes), (_, cell)| {
-            let of_probe = if cell.test == PROBE { cell.max_ns } else { 0 };
+            let of_probe = if is_reserved(cell) { cell.max_ns } else { 0 };
             (all.saturating_add(cell.max_ns), probes.saturating_add(of_probe))
         })
     }

@@ -8,13 +8,14 @@
 use record::{Bound, Cell, Estimate, Flag, test};
 
 /// Tests that measure the course of a rate, or one pass over everything, and not a steady level.
-const COURSES: [&str; 9] = [
+const COURSES: [&str; 10] = [
     test::PRIME,
     test::ZERO_FILL,
     test::RANDOM_FILL,
     test::SUSTAINED,
     test::CAPACITY,
     test::VERIFY,
+    test::READ_BACK,
     test::EXT2_FILL,
     test::EXT2_FORMAT,
     test::PATTERN,

@@ -319,7 +319,7 @@ fn seeds_ends_whenever_it_does() {
 }
 
 /// Tests of geometry, caches and cheats, which no article of the seeds published: `full` has them.
-const INVESTIGATING: [&str; 16] = [
+const INVESTIGATING: [&str; 17] = [
     "commit",
     "log-append",
     "align-read",
@@ -336,6 +336,7 @@ const INVESTIGATING: [&str; 16] = [
     "whole-view",
     "capacity",
     "verify",
+    "read-back",
 ];
 
 #[test]
@@ -374,8 +375,11 @@ fn the_probe_comes_first_then_random_writes_and_format_and_fill_last() {
             "{name}"
         );
         // What a thorough probe of the capacity leaves would disturb every figure after it.
-        let last =
-            |test: &str| if test == "capacity" { 2 } else { u8::from(test.starts_with("ext2-")) };
+        let last = |test: &str| match test {
+            "read-back" => 3,
+            "capacity" => 2,
+            _ => u8::from(test.starts_with("ext2-")),
+        };
         assert!(tests.is_sorted_by_key(|test| last(test)), "{name}: {tests:?}");
     }
 }
@@ -737,7 +741,7 @@ fn the_interval_of_a_cell_with_rounds_holds_what_the_next_run_finds() {
     let cases = [
         (SECOND_NS, &[0.3][..], 0.9..=1.0, 0.01),
         (within_ns, &wandering, 0.9..=1.0, 0.06),
-        (between_ns, &wandering, 0.9..=0.98, 0.15),
+        (between_ns, &wandering, 0.9..=0.99, 0.15),
     ];
     for (stretch_ns, shares, promised, widest) in cases {
         let run = |nth| check_on_a_wandering_host(nth, stretch_ns, shares);
@@ -797,7 +801,7 @@ fn a_run_that_is_repeated_measures_every_rate_as_often() {
         for cell in cells {
             let lengths: Vec<u64> = cell.rounds.iter().map(|round| round.elapsed_ns).collect();
             assert_eq!(lengths.len(), 3, "{name} {}", cell.id);
-            assert!(lengths[1] > lengths[0] / 3, "{name} {}: as planned: {lengths:?}", cell.id);
+            assert!(lengths[1] > lengths[0] * 2 / 7, "{name} {}: as planned: {lengths:?}", cell.id);
             assert!(!cell.is_one_look());
         }
     }

@@ -60,7 +60,7 @@ const ASKED: [(&[&str], &[&str]); 4] = [
     (&["fake", "counterfeit", "genuine", "scam"], &["capacity", "counterfeit-hints", "verify"]),
     (
         &["broken", "bad", "dead", "failing", "fails", "error", "errors", "unplugged", "damaged"],
-        &["io-error", "verify", "capacity", "health", "wear"],
+        &["io-error", "verify", "read-back", "capacity", "health", "wear"],
     ),
     (
         &["fast", "faster", "cheat", "cheats"],

@@ -216,14 +216,15 @@ fn check_fault(index: usize, fault: &FaultSpec, capacity: ByteSize) -> Result<()
     })?;
     let lasting = matches!(fault.kind, FaultKind::Hang | FaultKind::Vanish | FaultKind::PowerCut);
     let failing = matches!(fault.kind, FaultKind::MediumError | FaultKind::Hang);
-    let ranged = failing || fault.kind == FaultKind::Corruption;
+    let silent = matches!(fault.kind, FaultKind::Corruption | FaultKind::LostWrite);
+    let ranged = failing || silent;
     for (key, given, belongs) in [
         ("lasts", fault.lasts.is_some(), lasting),
         ("offset", fault.offset.is_some(), ranged),
         ("size", fault.size.is_some(), ranged),
         ("direction", fault.direction.is_some(), failing),
         ("times", fault.times.is_some(), failing),
-        ("share", fault.share.is_some(), fault.kind == FaultKind::Corruption),
+        ("share", fault.share.is_some(), silent),
     ] {
         require(!given || belongs, &at(key), || "means nothing for this kind of fault".into())?;
     }

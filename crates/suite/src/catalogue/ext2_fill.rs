@@ -111,6 +111,7 @@ impl Procedure for Ext2Fill {
         let load = IoLoad {
             content: cell.params.content.unwrap_or(Content::Incompressible),
             pass,
+            fresh: true,
             ..IoLoad::write(cell.block_bytes())
         };
         let limits = LoopLimits {

@@ -17,6 +17,7 @@ mod prelude;
 mod prime;
 mod random_read;
 mod random_write;
+pub(crate) mod read_back;
 pub(crate) mod record_ops;
 mod rewrite_check;
 mod sector_write;
@@ -67,6 +68,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &whole_view::WholeView,
     &capacity::Capacity,
     &verify::Verify,
+    &read_back::ReadBack,
 ];
 
 /// Other names of a test in the field, and its name here.

@@ -255,6 +255,7 @@ impl Work<'_, '_> {
         IoLoad {
             content: self.cell.params.content.unwrap_or(Content::Incompressible),
             pass,
+            fresh: true,
             ..IoLoad::write(block_bytes)
         }
     }

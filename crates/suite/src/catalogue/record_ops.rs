@@ -226,6 +226,7 @@ fn load(form: &Form, cell: &RecordOpsCell) -> IoLoad {
         direction: form.direction,
         sync: cell.params.sync,
         content: cell.params.content.unwrap_or(Content::Incompressible),
+        fresh: true,
         ..IoLoad::read(cell.block_bytes())
     }
 }

@@ -108,6 +108,7 @@ impl Procedure for SectorWrite {
         // Data of its own: nothing is written where it lies already.
         let load = IoLoad {
             pass: context.random("data").bits() as u32 >> 1,
+            fresh: true,
             ..IoLoad::write(block_bytes)
         };
         let mut places = uniform(span, block_bytes, block_bytes, context.random("offsets"));

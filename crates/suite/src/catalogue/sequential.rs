@@ -196,11 +196,10 @@ impl Procedure for Sequential {
         let span = preconditioned.unwrap_or(planned);
         let load = match self.0 {
             Direction::Read => IoLoad::read(cell.block_bytes()),
-            // A pass number of its own per block size, so that no size writes what lies there
-            // already.
             Direction::Write => IoLoad {
                 content: cell.params.content.unwrap_or(Content::Incompressible),
-                pass: 1000 + (cell.block_bytes() / 512) as u32,
+                pass: context.random("data").bits() as u32 >> 1,
+                fresh: true,
                 ..IoLoad::write(cell.block_bytes())
             },
         };

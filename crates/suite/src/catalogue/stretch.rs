@@ -100,6 +100,7 @@ pub fn load(cell: &PlannedCell, context: &CellContext<'_>, purpose: &str) -> IoL
         sync: cell.params.sync,
         content: cell.params.content.unwrap_or(Content::Incompressible),
         pass: context.random(purpose).bits() as u32 >> 1,
+        fresh: true,
         ..IoLoad::read(cell.block_bytes())
     }
 }

@@ -11,7 +11,7 @@ use record::{
 };
 use stats::{Random, RareEvents, RoundRate, repetition_half_width};
 
-use super::{Guarded, Measured, Runner};
+use super::{Guarded, Measured, Runner, is_read_back};
 use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
 use crate::figures::inverse;
@@ -55,7 +55,12 @@ impl<'a> Runner<'a> {
         let began_ns = self.elapsed_ns(medium);
         let own_ns = began_ns.max(MIN_NS);
         // A round waits for what a cache puts off, which may take longer than the round.
-        let most_ns = self.plan.time_limit_ns.map_or(u64::MAX, |most_ns| most_ns / 10 * 9);
+        let last = self.plan.cells.iter().rfind(|cell| is_read_back(cell));
+        let reserved_ns = last.map_or(0, |cell| cell.max_ns);
+        let most_ns = self
+            .plan
+            .time_limit_ns
+            .map_or(u64::MAX, |most_ns| (most_ns / 10 * 9).saturating_sub(reserved_ns));
         let until_ns = most_ns.min(began_ns.saturating_add(own_ns));
         let mut random = Random::for_purpose(self.options.seed, "order of rounds");
         for turn in 2..=STEPS[STEPS.len() - 1] {

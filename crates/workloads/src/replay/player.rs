@@ -293,6 +293,7 @@ impl<'a> Player<'a> {
             },
             path: Path::Direct,
             content: Content::Incompressible,
+            pass: None,
         };
         if let Err(error) = self.device.submit(request) {
             self.free.push(slot);

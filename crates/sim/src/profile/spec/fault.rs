@@ -18,7 +18,8 @@ pub struct FaultSpec {
     pub after_written: Option<ByteSize>,
     /// Duration; for ever if absent (`hang`, `vanish`, `power-cut`).
     pub lasts: Option<Time>,
-    /// First byte of its range; the whole medium if absent (`medium-error`, `corruption`).
+    /// First byte of its range; the whole medium if absent (`medium-error`, `corruption`,
+    /// `lost-write`).
     pub offset: Option<ByteSize>,
     /// Length of its range.
     pub size: Option<ByteSize>,
@@ -26,7 +27,8 @@ pub struct FaultSpec {
     pub direction: Option<FaultDirection>,
     /// Number of I/Os that fail; all if absent (`medium-error`).
     pub times: Option<u64>,
-    /// Share of written pages of 4 KiB in which a bit flips (`corruption`).
+    /// Share of written pages of 4 KiB in which a bit flips (`corruption`), or of the writes that
+    /// are lost (`lost-write`).
     pub share: Option<f64>,
 }
 
@@ -42,6 +44,8 @@ pub enum FaultKind {
     Vanish,
     /// Written pages change silently.
     Corruption,
+    /// Writes complete, and nothing changes on the medium.
+    LostWrite,
     /// Writes that are not durable are lost or torn, and the medium is gone for a while.
     PowerCut,
     /// Writes are refused from then on.

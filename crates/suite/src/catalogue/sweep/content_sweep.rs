@@ -18,7 +18,7 @@ use record::{Cell, Content};
 use super::{Step, Sweep, WritePlacement};
 use crate::catalogue::prelude::*;
 use crate::catalogue::stretch::{self, StatePreparation, Stretch};
-use crate::io_loop::LoopLimits;
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::observed_cache::{LARGEST_CACHE_BYTES, observed_cache_bytes};
 use crate::offsets::sequential;
 
@@ -111,7 +111,7 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
     let mut all = Extent::new(span.offset_bytes - beside_bytes, beside_bytes + span.bytes);
     let mut load = stretch::load(cell, context, "data");
     if is_rewrite(form) {
-        let before = stretch::load(cell, context, "data already there");
+        let before = IoLoad { fresh: false, ..stretch::load(cell, context, "data already there") };
         let limits = LoopLimits::time(context.time_left_ns() / 2);
         let filled = context.drive("filling", &before, &limits, &mut sequential(all, block_bytes));
         if filled.stop.cut_short() {
