@@ -2,62 +2,85 @@
 //! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
 use record::units::{Bytes, saturating_sum};
-use record::{CapacityKind, Cell, Finding, Record, Stop, metric, test};
+use record::{CapacityKind, Cell, Finding, Record, Severity, Stop, metric, test};
 
 use crate::damaged_places::{DamageExtent, DamagedPlaces, like};
 use crate::failing::fails_beyond;
 use crate::finding_builder::FindingBuilder;
-use crate::genuineness::{MOST, Sectors, capacity_verdict, number};
-use crate::phrases::{COPY_NOW, IS_FAKE};
-use crate::{figure, usability};
+use crate::genuineness::{self, Genuineness, Marks, capacity_verdict, is_hashed};
+use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, IS_FAKE};
+use crate::sectors::{Kept, MOST, SECTOR_BYTES, Sectors, number};
+use crate::{figure, no_sign, usability};
 
-/// The findings `capacity`, from the probe, and `verify`.
+/// The findings `capacity`, from the probe, and `verify`. What a probe of some places found is left
+/// out where all of it was read back, and so is damage that is a fake's.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    [probe(record), verify(record)].into_iter().flatten().collect()
+    let probed = probe(record).filter(|(_, kind)| match genuineness::of(record) {
+        Genuineness::Fake => kind.is_none_or(CapacityKind::is_fake),
+        Genuineness::Proven => false,
+        _ => true,
+    });
+    probed.map(|(finding, _)| finding).into_iter().chain(verify(record)).collect()
 }
 
-fn probe(record: &Record) -> Option<Finding> {
-    let (cell, kind) = capacity_verdict(record)?;
-    let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
-    let real = number(cell, metric::REAL_BYTES).map(|bytes| bytes as u64);
-    let claim = declared
-        .map(|bytes| format!("it says {}", Bytes(bytes)))
-        .unwrap_or_else(|| "it declares more".into());
-    let has = has(cell, real, declared);
-    let draft = match kind {
-        CapacityKind::Good => {
-            let size = declared.map_or("capacity".into(), |bytes| Bytes(bytes).to_string());
-            let begin = match record.target.part_of {
-                Some(_) => "This partition keeps what is written",
-                None => "Its capacity is real",
-            };
-            let statement =
-                format!("{begin}: samples over all of its {size} were read back as written.");
-            FindingBuilder::info("capacity", statement)
-        }
-        CapacityKind::Damaged => FindingBuilder::failure("capacity", damaged(record, cell, real)),
-        CapacityKind::Limbo => FindingBuilder::failure(
-            "capacity",
-            format!("{IS_FAKE} {claim}, {has}. Data written beyond that is lost without an error."),
-        ),
-        CapacityKind::Wraparound => FindingBuilder::failure(
-            "capacity",
-            format!(
-                "{IS_FAKE} {claim}, {has}. Data written beyond that overwrites data at the front, without an error."
-            ),
-        ),
-        CapacityKind::Chain => FindingBuilder::failure(
-            "capacity",
-            format!(
-                "{IS_FAKE} {claim}, {has}. Data written beyond that is partly lost and partly overwrites data at the front."
-            ),
-        ),
+/// The finding of the probe, and its kind if it has one.
+fn probe(record: &Record) -> Option<(Finding, Option<CapacityKind>)> {
+    let changed = elsewhere_changed(record);
+    let Some((cell, kind)) = capacity_verdict(record) else {
+        let lost = genuineness::lost_places(record)
+            .map(|(_, marks)| format!("{} The probe was not finished. {COPY_NOW}", loses(&marks)));
+        let statement = lost.into_iter().chain(changed).collect::<Vec<_>>().join(" ");
+        return (!statement.is_empty())
+            .then(|| (FindingBuilder::failure("capacity", statement).done(), None));
     };
+    let real = number(cell, metric::REAL_BYTES).map(|bytes| bytes as u64);
+    let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
+    let has = has(cell, kind, declared);
+    let fake = |how: &str| format!("{IS_FAKE} {}, {has}. {how}", says(declared));
+    let statement = match kind {
+        CapacityKind::Good if changed.is_some() => String::new(),
+        CapacityKind::Good => no_sign::statement(record, cell),
+        CapacityKind::Damaged => damaged(record, cell, real),
+        CapacityKind::Limbo => fake("Data written beyond that is lost without an error."),
+        _ if genuineness::is_hashed(cell, kind) => {
+            fake("What is written to some places overwrites data at others, without an error.")
+        }
+        CapacityKind::Wraparound => {
+            fake("Data written beyond that overwrites data at the front, without an error.")
+        }
+        CapacityKind::Chain => {
+            fake("Data written beyond that is partly lost and partly overwrites data at the front.")
+        }
+    };
+    let severity = match kind {
+        CapacityKind::Good if changed.is_none() => Severity::Info,
+        _ => Severity::Failure,
+    };
+    let statement = [statement, changed.unwrap_or_default()].join(" ").trim().to_owned();
     let notes =
         [metric::REAL_BYTES, metric::CACHE_BYTES, metric::WRAP_BYTES].into_iter().filter_map(
             |name| Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?)),
         );
-    Some(draft.notes(notes).notes(how(cell)).done())
+    let draft = FindingBuilder::new("capacity", severity, statement);
+    Some((draft.notes(notes).notes(how(cell)).done(), Some(kind)))
+}
+
+/// "it says 32 GiB": what a fake declares.
+fn says(declared: Option<u64>) -> String {
+    declared.map_or("it declares more".into(), |bytes| format!("it says {}", Bytes(bytes)))
+}
+
+/// "It loses data: 8 of 64 places were not read back as written."
+fn loses(marks: &Marks) -> String {
+    format!("It loses data: {} of {} places were not read back as written.", marks.lost, marks.all)
+}
+
+/// Places that were not written and changed, such as those whose data a fake gave up for new data.
+fn elsewhere_changed(record: &Record) -> Option<String> {
+    let (changed, places) = genuineness::elsewhere(record).filter(|(changed, _)| *changed > 0)?;
+    Some(format!(
+        "Data elsewhere changed: {changed} of {places} places that were not written hold other data than before."
+    ))
 }
 
 /// Statement on a damaged medium: the advice for its data, and the extent of the damage.
@@ -65,7 +88,7 @@ fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     let extent = DamagedPlaces::of(record, []).extent();
     let place = match extent {
         DamageExtent::Beyond(at) if CapacityKind::is_by_errors(cell) => {
-            return format!("{} {COPY_NOW}", fails_beyond(&at));
+            return format!("{} {COPY_NOW}", fails_beyond(record, &at));
         }
         _ if real == Some(0) => return nothing_kept(cell),
         DamageExtent::Beyond(at) => format!("beyond {at}, "),
@@ -73,6 +96,12 @@ fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
         DamageExtent::AllOver => "in places all over it, ".into(),
         DamageExtent::Unknown => String::new(),
     };
+    let between = between(cell).filter(|_| !CapacityKind::is_by_errors(cell));
+    if between.is_some() {
+        let has = has(cell, CapacityKind::Damaged, record.medium.capacity_bytes);
+        let lost = loses(&Marks::of(cell));
+        return format!("{lost} As far as was found, {has}. {DAMAGED_OR_FAKE} {COPY_NOW}");
+    }
     let what = if CapacityKind::is_by_errors(cell) {
         "reads or writes failed with errors"
     } else {
@@ -103,32 +132,29 @@ fn nothing_kept(cell: &Cell) -> String {
 /// Reason why only a bound of the real capacity is known.
 const NOT_FOUND: &str = "was not found in this time";
 
+/// Bounds of a real capacity that was not found to the sector.
+fn between(cell: &Cell) -> Option<[u64; 2]> {
+    let [low, high] = cell.metrics.other.get(metric::REAL_BYTES)?.ci95?;
+    let is_known = |bytes: f64| (0.0..MOST).contains(&bytes);
+    (low < high && is_known(low) && is_known(high)).then_some([low as u64, high as u64])
+}
+
 /// Real capacity in words, in the units of the declared one: exact to the sector, or between what
 /// kept data and what did not if the time was up.
-fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
-    let between = cell.metrics.other.get(metric::REAL_BYTES).and_then(|found| found.ci95);
+fn has(cell: &Cell, kind: CapacityKind, declared: Option<u64>) -> String {
     let size_text = |bytes: u64| like(bytes, declared);
-    match (between, real) {
-        (Some([low, high]), _)
-            if low < high && (0.0..MOST).contains(&low) && (0.0..MOST).contains(&high) =>
-        {
-            let (low, high) = (low as u64, high as u64);
-            if low < high / 4 {
-                // The modulus of the addresses is known to the byte, but not that all of this range
-                // exists.
-                let repeats = number(cell, metric::WRAP_BYTES) == Some(high as f64);
-                let why = if repeats { " (its addresses repeat from there on)" } else { "" };
-                format!(
-                    "it has no more than {}{why}, and how much less {NOT_FOUND}",
-                    size_text(high)
-                )
-            } else {
-                format!("it has between {} and {}", size_text(low), size_text(high))
-            }
-        }
-        (_, Some(real)) => format!("it has {}", size_text(real)),
-        (_, None) => "it has less".into(),
+    let Some([low, high]) = between(cell) else {
+        let real = number(cell, metric::REAL_BYTES).filter(|_| !is_hashed(cell, kind));
+        return real
+            .map_or("it has less".into(), |real| format!("it has {}", size_text(real as u64)));
+    };
+    if low >= high / 4 {
+        return format!("it has between {} and {}", size_text(low), size_text(high));
     }
+    // The modulus of the addresses is known to the byte, but not that all of this range exists.
+    let repeats = number(cell, metric::WRAP_BYTES) == Some(high as f64);
+    let why = if repeats { " (its addresses repeat from there on)" } else { "" };
+    format!("it has no more than {}{why}, and how much less {NOT_FOUND}", size_text(high))
 }
 
 /// Description of the probe, and of what it restored.
@@ -178,7 +204,9 @@ fn verify(record: &Record) -> Option<Finding> {
     let planned_bytes = saturating_sum(planned.map(|cell| cell.params.span_bytes.unwrap_or(0)));
     let left_bytes = planned_bytes.saturating_sub(sectors.span_bytes);
     let is_partial = sectors.is_partial || left_bytes > 0;
-    let draft = if sectors.bad() == 0 {
+    let draft = if let Some(fake) = fake_by_reading(record, &sectors) {
+        FindingBuilder::failure("verify", fake)
+    } else if sectors.bad() == 0 {
         let so_far = if is_partial { " so far" } else { "" };
         let is_unread = cells.iter().any(|cell| cell.stop == Stop::Error);
         let statement = if is_unread {
@@ -228,6 +256,25 @@ fn verify(record: &Record) -> Option<Finding> {
             .note("sectors of 512 bytes (docs/field/counterfeits.md#f3probe)")
             .done(),
     )
+}
+
+/// Statement on a medium that keeps one end of what is written.
+fn fake_by_reading(record: &Record, sectors: &Sectors) -> Option<String> {
+    let declared = record.medium.capacity_bytes;
+    let size_text = |bytes: u64| like(bytes, declared);
+    let has = match Kept::of(record)? {
+        Kept::First([low, high]) if low == high => format!("it has {}", size_text(low)),
+        Kept::First([low, high]) => {
+            format!("it has between {} and {}", size_text(low), size_text(high))
+        }
+        Kept::Last => {
+            let [kept, all] = [sectors.good, sectors.good.saturating_add(sectors.bad())]
+                .map(|sectors| size_text(sectors.saturating_mul(SECTOR_BYTES)));
+            format!("it holds {kept} of {all} that were written")
+        }
+    };
+    let (says, lost) = (says(declared), sectors.list());
+    Some(format!("{IS_FAKE} {says}, {has}. The rest is lost without an error: {lost} sectors."))
 }
 
 /// Parts that were to be read back.

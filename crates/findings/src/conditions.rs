@@ -1,7 +1,8 @@
 //! Caveats of positive findings, in short sentences: untested facts that they depend on, such as a
 //! genuine medium, an honest flush, and lasting figures.
 
-use crate::genuineness;
+use crate::genuineness::{self, Genuineness};
+use crate::written_share::{self, Share};
 use record::units::{KIB, MIB};
 use record::{Flag, Record, TargetKind, metric, test};
 
@@ -12,15 +13,24 @@ use crate::{caches, figure};
 /// Caveats of a positive verdict: "Not tested: whether it is genuine and whether its flush is
 /// honest." `durable` is true for a use with data that must survive a power cut. `None` if
 /// everything is known.
-pub(crate) fn caveats_of_positive(record: &Record, durable: bool) -> Option<String> {
+/// `recorded` for one by the rate of large writes.
+pub(crate) fn caveats_of_positive(
+    record: &Record,
+    durable: bool,
+    recorded: bool,
+) -> Option<String> {
     let genuine = genuine(record);
     let flush = (durable
         && matches!(Flush::of(record), Flush::Untested)
         && record.medium.rotational != Some(true))
     .then(|| FLUSH_UNTESTED.to_owned());
     let is_unproved = genuine == Some(FREE_SPACE);
-    let untested = genuine.filter(|_| !is_unproved).map(|_| "whether it is genuine".to_owned());
-    let untested = untested.into_iter().chain(flush).chain(lasting(record));
+    let open = match genuineness::of(record) {
+        Genuineness::NoSign => Some("whether all of it is real".to_owned()),
+        _ => genuine.filter(|_| !is_unproved).map(|_| "whether it is genuine".to_owned()),
+    };
+    let is_part = recorded && written_share::of(record) != Share::All;
+    let untested = open.into_iter().chain(flush).chain(lasting(record, is_part));
     let untested = listed(untested).map(|names| format!("Not tested: {names}."));
     let sentences: Vec<String> =
         is_unproved.then(|| FREE_SPACE.to_owned()).into_iter().chain(untested).collect();
@@ -35,28 +45,24 @@ pub(crate) fn caveat_of_negative(record: &Record) -> Option<&'static str> {
     genuine(record)
 }
 
-/// Reason why it is unknown if its capacity is real; `None` if that is known.
+/// Reason why nothing is known of its capacity.
 fn genuine(record: &Record) -> Option<&'static str> {
-    if genuineness::is_genuine(record) {
+    if matches!(genuineness::of(record), Genuineness::Proven | Genuineness::NoSign) {
         return None;
     }
     let is_free_space = matches!(record.target.kind, TargetKind::Directory | TargetKind::File);
     Some(if is_free_space { FREE_SPACE } else { NOT_TESTED })
 }
 
-/// Caveat if the figures were measured for a shorter time than real use takes: to fill every cache,
-/// and to heat the medium up.
-fn lasting(record: &Record) -> Option<String> {
+/// Caveat if recordings were judged by a part of the medium, or the figures were measured for a shorter
+/// time than real use takes: to fill every cache, and to heat the medium up.
+fn lasting(record: &Record, is_part: bool) -> Option<String> {
     // A cache that was filled has had the time to empty since.
     let fills = may_fill(record) || caches::has_cliff(record);
     let heats = flags_of_writes(record).any(|flag| matches!(flag, Flag::MayGetHot { .. }));
-    let when = match (fills, heats) {
-        (true, true) => "with full caches and when hot",
-        (true, false) => "with full caches",
-        (false, true) => "when hot",
-        (false, false) => return None,
-    };
-    Some(format!("{STAYS_FAST} {when}"))
+    let when = [(is_part, "everywhere"), (fills, "with full caches"), (heats, "when hot")];
+    let when = listed(when.into_iter().filter(|(is_open, _)| *is_open).map(|(_, when)| when))?;
+    Some(format!("{} {when}", if is_part { "whether it is so fast" } else { STAYS_FAST }))
 }
 
 /// True if writes may have gone to a cache that is not full yet.

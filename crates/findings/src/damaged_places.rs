@@ -4,7 +4,8 @@
 use record::units::{Bytes, GIB, MIB, significant};
 use record::{CapacityKind, Cell, Record, metric, test};
 
-use crate::genuineness::{MOST, code};
+use crate::genuineness::code;
+use crate::sectors::MOST;
 
 /// Largest part of a medium that counts as one area; our choice.
 const AREA: f64 = 0.125;

@@ -4,12 +4,13 @@ use record::metric::HANGING_IOS;
 use record::units::{Bytes, Nanos, saturating_sum};
 use record::{
     Cell, Direction, Ended, Finding, Flag, HANGS_NS, IoErrorKind, Outcome, Record, Severity, Stop,
+    test,
 };
 
 use crate::damaged_places::{DamageExtent, DamagedPlaces};
 use crate::finding_builder::FindingBuilder;
-use crate::genuineness::number;
 use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA, WENT_AWAY};
+use crate::sectors::number;
 use crate::{figure, genuineness, usability};
 
 /// `io-error`: the kind of failure, or a test that ended with an error.
@@ -156,7 +157,7 @@ fn way(record: &Record, seen: &IoSinceError<'_>) -> String {
     let extent = DamagedPlaces::of(record, places).extent();
     let is_fake = genuineness::is_fake(record);
     if let (DamageExtent::Beyond(at), false) = (&extent, is_fake) {
-        return fails_beyond(at);
+        return fails_beyond(record, at);
     }
     let (writes, reads) = (seen.failed(Direction::Write), seen.failed(Direction::Read));
     let only_writes = writes > 0 && seen.good_writes == 0 && reads == 0;
@@ -205,8 +206,13 @@ fn of_extent(extent: DamageExtent, is_fake: bool) -> String {
 }
 
 /// Statement on a part up to the end that fails as a whole.
-pub(crate) fn fails_beyond(at: &str) -> String {
-    format!("Beyond {at}, every read or write fails with an error. {DAMAGED_OR_FAKE}")
+pub(crate) fn fails_beyond(record: &Record, at: &str) -> String {
+    let is_silent = |cell: &Cell| genuineness::Marks::of(cell).lost > 0;
+    let how = match record.cells_of(test::CAPACITY).any(is_silent) {
+        true => "reads and writes fail with an error, and some lose data without one",
+        false => "every read or write fails with an error",
+    };
+    format!("Beyond {at}, {how}. {DAMAGED_OR_FAKE}")
 }
 
 /// Finding on a test that ended with an error of something other than the medium.

@@ -35,6 +35,7 @@ impl FindingBuilder {
             wanted,
             level,
             condition: None,
+            within_bytes: None,
         })
     }
 

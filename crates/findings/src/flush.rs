@@ -151,6 +151,11 @@ pub(crate) fn durable_writes(record: &Record) -> Option<UsableEstimate<'_>> {
     })
 }
 
+/// Rate of writes of 1 MiB that were durable before the next began.
+pub(crate) fn durable_rate(record: &Record) -> Option<UsableEstimate<'_>> {
+    durable(flushed(record).find(|cell| cell.params.block_bytes == Some(MIB))?)
+}
+
 /// Writes with a flush after each. Empty for a hard disk, which has no flash.
 fn flushed(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_flash = record.medium.rotational != Some(true);

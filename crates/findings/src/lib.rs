@@ -48,6 +48,7 @@ pub mod matrix;
 mod misalignment;
 mod need;
 mod next_steps;
+mod no_sign;
 mod not_of_a_medium;
 mod not_restored;
 mod open_aus;
@@ -58,6 +59,7 @@ mod places;
 mod primary;
 mod random_write;
 mod read_back;
+mod sectors;
 mod span_sweep;
 mod stalls;
 mod summary;
@@ -72,6 +74,7 @@ mod verdict;
 mod verdict_findings;
 mod wear;
 mod write_unit;
+mod written_share;
 
 use std::cmp::Reverse;
 

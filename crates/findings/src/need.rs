@@ -32,6 +32,8 @@ pub(crate) struct UseVerdict {
     pub untested: Vec<&'static str>,
     /// A condition that no run can test.
     pub condition: Option<Condition>,
+    /// Bytes of the medium that were looked at, if that was not all of it.
+    pub within_bytes: Option<u64>,
 }
 
 /// A use without a verdict, and the reason.
@@ -170,5 +172,6 @@ pub(crate) fn weakest_verdict(
         confidence: weakest.confidence.and_then(rounded),
         untested,
         condition: None,
+        within_bytes: None,
     })
 }

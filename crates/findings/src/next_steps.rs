@@ -1,11 +1,12 @@
 //! Next steps for a reader: at most two, the most urgent first. A command works as printed, and
-//! none of them overwrites anything for good.
+//! one that overwrites says so.
 
 use record::{Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use};
 
 use crate::flush::Flush;
+use crate::genuineness::Genuineness;
 use crate::use_levels::{UseLevel, levels_of};
-use crate::{conditions, genuineness, matrix, usability};
+use crate::{conditions, genuineness, matrix, no_sign, usability};
 
 /// Most steps that are shown.
 const MOST: usize = 2;
@@ -101,6 +102,13 @@ fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
     if is_fast && record.target.kind != TargetKind::Block {
         steps.push(NextStep::run("Whether it stays this fast, in half an hour", &["run", target]));
     }
+    let certain =
+        no_sign::command(record).filter(|_| genuineness::of(record) == Genuineness::NoSign);
+    steps.extend(certain.map(|words| {
+        let time = no_sign::time(record).map(|time| format!(" ({time})")).unwrap_or_default();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        NextStep::run(&format!("Whether it is certainly genuine, which erases it{time}"), &words)
+    }));
     steps
 }
 

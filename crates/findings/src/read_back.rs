@@ -5,7 +5,8 @@ use record::units::Bytes;
 use record::{Cell, Finding, Record, metric, test};
 
 use crate::finding_builder::FindingBuilder;
-use crate::genuineness::{is_fake, number};
+use crate::genuineness::is_fake;
+use crate::sectors::number;
 use crate::usability;
 
 /// Fewest writes that bound the share of lost ones.

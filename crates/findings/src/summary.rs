@@ -5,16 +5,15 @@ mod missing;
 
 use record::collection::HeadlineFigure;
 use record::units::{Bytes, saturating_sum};
-use record::{
-    Answer, CapacityKind, Cell, Finding, Fitness, Flag, Record, Severity, Summary, Use,
-    WholeMedium, test,
-};
+use record::{Answer, Cell, Finding, Fitness, Flag, Record, Severity, Summary, Use, metric, test};
 
 use crate::figure::UsableEstimate;
+use crate::genuineness::Genuineness;
 use crate::need::UseVerdict;
 use crate::phrases::NAME_ONE;
+use crate::sectors::{SECTOR_BYTES, Sectors, number, read_parts};
 use crate::verdict;
-use crate::{Figures, genuineness, is_verdict, matrix, stalls, usability};
+use crate::{Figures, genuineness, is_verdict, matrix, no_sign, stalls, usability};
 
 /// The four figures of every summary.
 const FOUR: [HeadlineFigure; 4] = [
@@ -48,6 +47,8 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
     Summary {
         genuine,
         genuine_reason,
+        written_bytes: looked_at(record, metric::PROBE_WRITTEN_BYTES),
+        read_bytes: looked_at(record, metric::PROBE_READ_BYTES),
         fit,
         fit_reason,
         healthy,
@@ -111,37 +112,45 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
     if let Some(why) = no_medium(record, findings) {
         return (Answer::NotTested, why);
     }
-    let capacity_text = statement(findings, "capacity").or_else(|| statement(findings, "verify"));
-    let capacity_text = capacity_text.unwrap_or_default();
-    let hint = statement(findings, "counterfeit-hints");
-    let kind = genuineness::capacity_verdict(record).map(|(_, kind)| kind);
-    if let (Some(whole), Some(CapacityKind::Good)) = (&record.target.part_of, kind) {
-        return (Answer::Inconclusive, of_a_partition(record, whole));
-    }
-    match kind {
-        _ if genuineness::is_fake(record) => (Answer::No, capacity_text),
-        _ if genuineness::is_genuine(record) => match hint {
-            Some(hint) => (Answer::Inconclusive, format!("{capacity_text} {hint}")),
-            None => (Answer::Yes, capacity_text),
-        },
+    let text = |id| statement(findings, id);
+    let (answer, why) = match genuineness::of(record) {
+        Genuineness::Fake => {
+            let fault = text("capacity").or_else(|| text("verify"));
+            return (Answer::No, fault.unwrap_or_default());
+        }
         // Damage is described once, in the answer on its health.
-        Some(CapacityKind::Damaged) => (Answer::Inconclusive, DAMAGED.into()),
-        _ => match hint {
-            Some(hint) => (Answer::Inconclusive, hint),
-            None => (Answer::NotTested, not_probed(record)),
-        },
+        Genuineness::Damaged => return (Answer::Inconclusive, DAMAGED.into()),
+        Genuineness::Proven => (Answer::Yes, text("verify")),
+        Genuineness::NoSign => (Answer::NoSign, Some(no_sign::reason(record))),
+        Genuineness::Unknown => {
+            let was_tested = genuineness::capacity_verdict(record).is_some()
+                || read_parts(record).next().is_some();
+            match no_sign::of_a_partition(record).filter(|_| was_tested) {
+                Some(why) => (Answer::Inconclusive, Some(why)),
+                None => (Answer::NotTested, None),
+            }
+        }
+    };
+    match text("counterfeit-hints") {
+        Some(hint) => {
+            (Answer::Inconclusive, why.into_iter().chain([hint]).collect::<Vec<_>>().join(" "))
+        }
+        None => (answer, why.unwrap_or_else(|| not_probed(record))),
     }
 }
 
-/// A partition of a fake is as good as any while it lies within its flash.
-fn of_a_partition(record: &Record, whole: &WholeMedium) -> String {
-    let part =
-        record.medium.capacity_bytes.map_or("a part".into(), |bytes| Bytes(bytes).to_string());
-    format!(
-        "only a partition was tested, {part} of {}; type `flashmark check /dev/{}`.",
-        Bytes(whole.capacity_bytes),
-        whole.device
-    )
+/// Bytes that the probes wrote (read back), with those of a verification.
+fn looked_at(record: &Record, by_probe: &str) -> Option<u64> {
+    let probed = record.cells_of(test::CAPACITY).filter_map(|cell| number(cell, by_probe));
+    let verified: Vec<u64> = if by_probe == metric::PROBE_READ_BYTES {
+        let sectors = Sectors::of(read_parts(record));
+        vec![sectors.good.saturating_add(sectors.bad()).saturating_mul(SECTOR_BYTES)]
+    } else {
+        record.cells_of(test::VERIFY).map(|cell| cell.written_bytes).collect()
+    };
+    let all = probed.map(|bytes| bytes as u64).chain(verified.into_iter().filter(|n| *n > 0));
+    let all: Vec<u64> = all.collect();
+    (!all.is_empty()).then(|| saturating_sum(all))
 }
 
 fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String) {

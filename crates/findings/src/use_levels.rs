@@ -17,6 +17,8 @@ pub struct UseLevel {
     pub level: Fitness,
     /// Condition of the level that no run can test.
     pub condition: Option<Condition>,
+    /// Bytes of the medium on which the level rests, if that was not all of it.
+    pub within_bytes: Option<u64>,
     /// Note if the level rests on few samples: "few samples, 59 % sure".
     pub few_samples: Option<String>,
 }
@@ -43,7 +45,13 @@ fn of_kind(wanted: Use, sources: [&[UseLevel]; 2], unjudged: Fitness) -> Vec<Use
         let of_it = all.iter().filter(|one| is_one_kind(one.wanted, wanted));
         of_it.cloned().collect::<Vec<_>>()
     });
-    let none = UseLevel { wanted, level: unjudged, condition: None, few_samples: None };
+    let none = UseLevel {
+        wanted,
+        level: unjudged,
+        condition: None,
+        within_bytes: None,
+        few_samples: None,
+    };
     known.into_iter().find(|found| !found.is_empty()).unwrap_or_else(|| vec![none])
 }
 
@@ -68,10 +76,11 @@ fn kind(wanted: Use) -> Use {
 
 fn level_of(finding: &Finding) -> Option<UseLevel> {
     match &finding.outcome {
-        Some(Outcome::Use { wanted, level, condition }) => Some(UseLevel {
+        Some(Outcome::Use { wanted, level, condition, within_bytes }) => Some(UseLevel {
             wanted: *wanted,
             level: *level,
             condition: *condition,
+            within_bytes: *within_bytes,
             few_samples: verdict::few_samples(finding.confidence),
         }),
         _ => None,

@@ -1,7 +1,7 @@
 //! Findings from verdicts: one for each use, and one that sums them up in a sentence.
 
 use record::text::capitalised;
-use record::units::KIB;
+use record::units::{Bytes, KIB};
 use record::{Direction, Finding, Fitness, Outcome, Record, Severity, Use, VerdictSentence};
 
 use crate::conditions::{self, listed, listed_with};
@@ -104,7 +104,16 @@ pub(crate) fn untested(record: &Record, wanted: Use) -> Finding {
 }
 
 pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
-    let UseVerdict { wanted, level, reason, evidence, confidence, untested, condition } = verdict;
+    let UseVerdict {
+        wanted,
+        level,
+        reason,
+        evidence,
+        confidence,
+        untested,
+        condition,
+        within_bytes,
+    } = verdict;
     let severity = match level {
         Fitness::NotSuitable | Fitness::Poor if asked && is_sure(verdict) => Severity::Failure,
         Fitness::NotSuitable | Fitness::Poor => Severity::Warning,
@@ -119,12 +128,18 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
         format!(" Not measured: {}.", untested.join(", "))
     };
     let only = condition.map(|condition| format!(" {condition}")).unwrap_or_default();
+    let within = within_bytes.map(within).unwrap_or_default();
     FindingBuilder::new(
         wanted.verdict_id(),
         severity,
-        format!("{}{caveat}{only}: {reason}.{open}", level.verdict(wanted)),
+        format!("{}{within}{caveat}{only}: {reason}.{open}", level.verdict(wanted)),
     )
-    .outcome(Outcome::Use { wanted: *wanted, level: *level, condition: *condition })
+    .outcome(Outcome::Use {
+        wanted: *wanted,
+        level: *level,
+        condition: *condition,
+        within_bytes: *within_bytes,
+    })
     .notes(evidence.iter().cloned())
     .notes(few_samples_note(verdict))
     .with_confidence(*confidence)
@@ -138,7 +153,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     let blame = [Fitness::NotSuitable, Fitness::Poor].into_iter().filter_map(|level| {
         let has_reason = level == worst.level;
         let because = if has_reason { format!(": {}", worst.reason) } else { String::new() };
-        let text = format!("{}{because}.", level.verdict(uses(verdicts, level)?));
+        let text = format!("{}{because}.", level.verdict(uses(verdicts, level, None)?));
         Some(VerdictSentence { text, level: Some(level), has_reason })
     });
     let mut sentences: Vec<VerdictSentence> = blame.chain(positive_sentences(verdicts)).collect();
@@ -151,7 +166,13 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     let caveats = if praised().next().is_none() {
         conditions::caveat_of_negative(record).map(str::to_owned)
     } else {
-        conditions::caveats_of_positive(record, praised().any(is_durable))
+        let is_recorded =
+            |verdict: &UseVerdict| matches!(verdict.wanted, Use::Camera | Use::Video { .. });
+        conditions::caveats_of_positive(
+            record,
+            praised().any(is_durable),
+            praised().any(is_recorded),
+        )
     };
     let reason =
         (worst.level >= Fitness::Usable).then(|| format!("{}.", capitalised(&worst.reason)));
@@ -173,22 +194,33 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     )
 }
 
-/// List of the uses of this level without a condition; those that rest on few samples are marked.
-fn uses(verdicts: &[UseVerdict], level: Fitness) -> Option<String> {
+/// " in 256 MiB that were written": what a verdict on recordings rests on.
+fn within(bytes: u64) -> String {
+    format!(" in {} that were written", Bytes(bytes))
+}
+
+/// List of the uses of this level without a condition that rest on this part of the medium; those
+/// that rest on few samples are marked.
+fn uses(verdicts: &[UseVerdict], level: Fitness, within_bytes: Option<u64>) -> Option<String> {
     let wording = |verdict: &UseVerdict| format!("{}{}", verdict.wanted, in_brackets(verdict));
     let names = verdicts
         .iter()
         .filter(|verdict| verdict.level == level && verdict.condition.is_none())
+        .filter(|verdict| verdict.within_bytes == within_bytes)
         .map(wording);
     if level == Fitness::NotSuitable { listed_with(names, "or") } else { listed(names) }
 }
 
-/// Sentences on uses that it is good or usable for: one for each level, and one for each use with a
-/// condition.
+/// Sentences on uses that it is good or usable for: one for each level and part of the medium, and
+/// one for each use with a condition.
 fn positive_sentences(verdicts: &[UseVerdict]) -> impl Iterator<Item = VerdictSentence> {
     let levels = [Fitness::Good, Fitness::Usable].into_iter();
-    let flat = levels.filter_map(move |level| {
-        Some((level, format!("{}.", level.verdict(uses(verdicts, level)?))))
+    let part = verdicts.iter().find_map(|verdict| verdict.within_bytes);
+    let parts = [None].into_iter().chain(part.map(Some));
+    let flat = levels.flat_map(move |level| parts.clone().map(move |part| (level, part)));
+    let flat = flat.filter_map(move |(level, part)| {
+        let lead = level.verdict(uses(verdicts, level, part)?);
+        Some((level, format!("{lead}{}.", part.map(within).unwrap_or_default())))
     });
     let praised = verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable);
     let only_if = praised.filter_map(|verdict| {
@@ -240,6 +272,7 @@ mod tests {
             confidence,
             untested: Vec::new(),
             condition: None,
+            within_bytes: None,
         };
         for (confidence, sure) in
             [(None, true), (Some(0.96), true), (Some(0.95), true), (Some(0.94), false)]

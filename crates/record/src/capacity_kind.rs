@@ -18,6 +18,9 @@ pub enum CapacityKind {
     Chain = 4,
 }
 
+/// Marks with errors for each that was lost without one, at the least, for damage.
+const FEW_SILENT: f64 = 10.0;
+
 impl CapacityKind {
     const ALL: [CapacityKind; 5] = [
         CapacityKind::Good,
@@ -42,12 +45,15 @@ impl CapacityKind {
         Some(if is_open { CapacityKind::Damaged } else { kind })
     }
 
-    /// True if lost marks of a probe gave errors rather than other data than was written, and its
-    /// addresses do not repeat.
+    /// True if lost marks of a probe gave errors rather than other data than was written, all but one
+    /// or a tenth of them (our choice), and its addresses do not repeat. Where writes succeed and vanish
+    /// beside others that fail, no damage explains both.
     pub fn is_by_errors(probe: &Cell) -> bool {
         let count = |name: &str| probe.metrics.other.get(name).map_or(0.0, |found| found.value);
         let silent = count("marks_lost") + count("marks_elsewhere");
-        count(metric::WRAP_BYTES) <= 0.0 && count("marks_unusable") > silent
+        let failed = count("marks_unusable");
+        let few = if silent > 1.0 { FEW_SILENT * silent } else { silent };
+        count(metric::WRAP_BYTES) <= 0.0 && failed > few
     }
 
     /// Number in a record: `metrics.other["type"]` of `capacity`.
@@ -82,8 +88,8 @@ mod tests {
         let lost = ("marks_lost", 2.0);
         let elsewhere = ("marks_elsewhere", 1.0);
         let failed = |many| ("marks_unusable", many);
-        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(3.0)]), Some(Limbo));
-        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(4.0)]), Some(Damaged));
+        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(30.0)]), Some(Limbo));
+        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(31.0)]), Some(Damaged));
         assert_eq!(of(&[("type", 4.0), lost, failed(9.0)]), Some(Chain));
         let wraps = (metric::WRAP_BYTES, 8e9);
         assert_eq!(of(&[("type", 2.0), wraps, failed(9.0)]), Some(Limbo));

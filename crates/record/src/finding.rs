@@ -73,6 +73,9 @@ pub enum Outcome {
         /// Condition of the level that no run can show.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         condition: Option<Condition>,
+        /// Bytes of the medium on which the level rests, if that was not all of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        within_bytes: Option<u64>,
     },
     /// The verdict on all uses.
     Uses {

@@ -13,6 +13,8 @@ pub enum Answer {
     Yes,
     /// No.
     No,
+    /// Nothing was missing where it was looked; not all of it was looked at.
+    NoSign,
     /// Yes for some of the questions, no for others.
     Partly,
     /// It was tested, and the results do not decide it.
@@ -29,6 +31,7 @@ impl Answer {
         match self {
             Answer::Yes => "yes",
             Answer::No => "no",
+            Answer::NoSign => "no sign of a fake",
             Answer::Partly => "partly",
             Answer::Inconclusive => "cannot be told",
             Answer::NotTested => "not tested",
@@ -47,6 +50,10 @@ pub struct Summary {
     pub genuine: Answer,
     /// Reason, in a sentence or two.
     pub genuine_reason: String,
+    /// Bytes that the tests of the capacity wrote; null if they were not counted.
+    pub written_bytes: Option<u64>,
+    /// Bytes of them that were read back.
+    pub read_bytes: Option<u64>,
     /// Is it suitable for the wanted use? For all uses, if none was named.
     pub fit: Answer,
     /// Reason: the verdict.

@@ -373,7 +373,7 @@ impl Page {
     /// "Genuine?     yes. Its capacity is real: ...".
     fn answer(&mut self, question: &str, answer: Answer, because: &str) {
         let style = match answer {
-            Answer::Yes => AnsiStyle::strong,
+            Answer::Yes | Answer::NoSign => AnsiStyle::strong,
             Answer::No => AnsiStyle::alarm,
             Answer::Partly | Answer::Inconclusive | Answer::NotTested => AnsiStyle::warn,
         };

@@ -86,6 +86,8 @@ impl fmt::Display for CellPath<'_> {
 fn check_head(run: &Published) -> Result<(), Rejection> {
     within("elapsed_ns", run.elapsed_ns as f64, 0.0, MAX_NS)?;
     within_if("capacity_bytes", run.capacity_bytes, 0.0, MAX_BYTES)?;
+    let whole_bytes = run.part_of.as_ref().map(|whole| whole.capacity_bytes);
+    within_if("part_of.capacity_bytes", whole_bytes, 0.0, MAX_BYTES)?;
     within_if("cpus", run.cpus.map(u64::from), 1.0, 65_536.0)?;
     run.claims.as_ref().map_or(Ok(()), check_claims)?;
     if let Some(classes) = &run.classes {

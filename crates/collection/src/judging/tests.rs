@@ -10,7 +10,7 @@ use record::collection::{HeadlineFigure, Origin};
 use record::units::{GIB, KIB};
 use record::{
     Cell, Content, Direction, Estimate, Flag, Histogram, Latency, Link, MediumKind, Params,
-    Pattern, Region, Series, SpeedClasses, Stop, Sync, TargetKind,
+    Pattern, Region, Series, SpeedClasses, Stop, Sync, TargetKind, WholeMedium,
 };
 use serde_json::{Value, json};
 
@@ -365,6 +365,7 @@ fn numbers_that_cannot_be() {
     insta::assert_snapshot!(listed([
         outcome_of_json(|run| run["cells"][0]["elapsed_ns"] = json!(u64::MAX)),
         outcome_of(|run| run.capacity_bytes = Some(u64::MAX)),
+        outcome_of(|run| run.part_of = Some(WholeMedium { device: "sdb".into(), capacity_bytes: u64::MAX })),
         outcome_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().value = -1.0),
         outcome_of(|run| run.cells[0].metrics.bps.as_mut().unwrap().value = 1e300),
         outcome_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().ci95 = Some([2.0, 1.0])),
@@ -378,6 +379,7 @@ fn numbers_that_cannot_be() {
     ]), @r"
 out-of-range: cells[0] (random-write/1).elapsed_ns: 1.8446744073709552e19 cannot be; it would be from 0.0 to 3.2e17
 out-of-range: capacity_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
+out-of-range: part_of.capacity_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
 out-of-range: cells[0] (random-write/1).metrics.iops.value: -1.0 cannot be; it would be from 0.0 to 1000000000.0
 out-of-range: cells[0] (random-write/1).metrics.bps.value: 1e300 cannot be; it would be from 0.0 to 1000000000000.0
 contradiction: cells[0] (random-write/1).metrics.iops: the interval from 2.0 to 1.0 is the wrong way round

@@ -149,7 +149,7 @@ impl DrawnMedium {
                 ));
             }
         };
-        let is_full_untested = conditions::caveats_of_positive(&record, false)
+        let is_full_untested = conditions::caveats_of_positive(&record, false, false)
             .is_some_and(|untested| untested.contains("with full caches"));
         let writes = || {
             let per_s = self.writes_per_s();

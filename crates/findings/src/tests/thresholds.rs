@@ -128,12 +128,7 @@ fn answer(asked: &str, given: &str) -> RowAnswer {
         "accuses" => {
             usability::adverse_exclusion(&record, last()).map_or("yes".into(), |it| word(&it))
         }
-        "genuine" => match (genuineness::is_genuine(&record), genuineness::is_fake(&record)) {
-            (true, true) => "both".into(),
-            (true, false) => "yes".into(),
-            (false, true) => "fake".into(),
-            (false, false) => "open".into(),
-        },
+        "genuine" => word(&genuineness::of(&record)),
         "answers" => {
             let summary = Analysis::of(&record, &uses(of)).summary;
             [summary.genuine, summary.fit, summary.healthy].map(|it| word(&it)).join("/")

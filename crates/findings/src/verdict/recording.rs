@@ -1,46 +1,60 @@
 //! Verdicts on recording: a camera, and video at a rate.
 
 use record::classes::SPEED;
-use record::units::{MIB, SECOND_NS};
+use record::units::{Bytes, MIB, SECOND_NS};
 use record::{Fitness, Record, Use, metric, test};
 
 use crate::figure::{self, quantity};
 use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
 use crate::stalls::{self, EVENTS};
-use crate::usability;
+use crate::written_share::{self, Share};
+use crate::{flush, usability};
 
 pub(super) fn camera(record: &Record) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;
     let reason = format!("sequential writes reach {}", figure.with_interval());
-    let need = NeedLevel::at_least(
-        &figure,
-        [SPEED[0], SPEED[1], SPEED[3]].map(|class| class.write_bps),
-        reason,
-        "classes C2, C4, C10; docs/field/classes.md#minimum-rates",
-    )?;
-    weakest_verdict(Use::Camera, vec![need], vec![])
+    let asked = [SPEED[0], SPEED[1], SPEED[3]].map(|class| class.write_bps);
+    let source = "classes C2, C4, C10; docs/field/classes.md#minimum-rates";
+    let mut needs = vec![NeedLevel::at_least(&figure, asked, reason, source)?];
+    needs.extend(flushed_need(record, asked, "", source));
+    Some(within(record, weakest_verdict(Use::Camera, needs, vec![])?))
+}
+
+/// Need for large writes that are durable: a cache makes the others faster than the medium is for
+/// long. They are poor at worst, as a camera does not wait for each.
+fn flushed_need(record: &Record, asked: [f64; 3], ending: &str, source: &str) -> Option<NeedLevel> {
+    let durable = flush::durable_rate(record)?;
+    let reason = format!(
+        "writes of 1 MiB with a flush after each reach {}{ending}",
+        durable.with_interval()
+    );
+    let need = NeedLevel::at_least(&durable, asked, reason, source)?;
+    Some(NeedLevel { level: need.level.max(Fitness::Poor), ..need })
+}
+
+/// The verdict with what was written, where it praises and not all of the medium was.
+fn within(record: &Record, mut verdict: UseVerdict) -> UseVerdict {
+    let Share::Part(bytes) = written_share::of(record) else { return verdict };
+    verdict.evidence.push(format!("large writes went to {} of the medium", Bytes(bytes)));
+    verdict.within_bytes = (verdict.level >= Fitness::Usable).then_some(bytes);
+    verdict
 }
 
 pub(super) fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;
     let need_bps = f64::from(mbit) * 125e3;
-    let reason = format!(
-        "sequential writes reach {}; the recording needs {}",
-        figure.with_interval(),
-        quantity(metric::BPS, need_bps)
-    );
+    let ending = format!("; the recording needs {}", quantity(metric::BPS, need_bps));
+    let reason = format!("sequential writes reach {}{ending}", figure.with_interval());
     // A rate equal to the need leaves no reserve for the file system: 25 % more is good.
     let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
-    let mut needs =
-        vec![NeedLevel::at_least(&figure, asked, reason, "the recording's rate, and 25 % more")?];
+    let source = "the recording's rate, and 25 % more";
+    let mut needs = vec![NeedLevel::at_least(&figure, asked, reason, source)?];
+    needs.extend(flushed_need(record, asked, &ending, source));
     let slow = slowest_stretch(record, need_bps)
         .filter(|(_, slowest, _)| *slowest < need_bps && needs[0].level > Fitness::NotSuitable);
     if let Some((from, slowest, many)) = slow {
-        let reason = format!(
-            "some stretches reach only {}; the recording needs {}",
-            quantity(metric::BPS, slowest),
-            quantity(metric::BPS, need_bps)
-        );
+        let reason =
+            format!("some stretches reach only {}{ending}", quantity(metric::BPS, slowest));
         needs.push(NeedLevel {
             level: Fitness::Poor,
             reason,
@@ -69,7 +83,7 @@ pub(super) fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     });
     let untested = if stall.is_none() { vec!["the slowest single large write"] } else { vec![] };
     needs.extend(stall);
-    weakest_verdict(Use::Video { mbit }, needs, untested)
+    Some(within(record, weakest_verdict(Use::Video { mbit }, needs, untested)?))
 }
 
 /// Time in seconds that a camera can buffer; a longer slow stretch loses frames. Our choice.

@@ -6,7 +6,7 @@ use record::units::SECOND_NS;
 use record::{Fitness, Record, Use, metric};
 
 use crate::figure::{UsableEstimate, quantity, size};
-use crate::flush::Flush;
+use crate::flush::{self, Flush};
 use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
 use crate::phrases::{FLUSH_LIES, RANDOM_WRITES};
 use crate::{Figures, stalls};
@@ -23,6 +23,19 @@ fn writes_need(figure: &UsableEstimate) -> Option<NeedLevel> {
         figure.with_interval()
     );
     NeedLevel::at_least(figure, WRITES, reason, WRITES_SOURCE)
+}
+
+/// Need for small writes that are durable, as a system's journal makes them: a cache hides what they
+/// cost.
+fn durable_need(record: &Record) -> Option<NeedLevel> {
+    let is_flash = record.medium.rotational != Some(true);
+    let durable = flush::durable_writes(record).filter(|_| is_flash)?;
+    let reason = format!(
+        "writes of {} with a flush after each reach {}; a laptop disk reaches 90",
+        size(durable.cell.params.block_bytes?),
+        durable.with_interval()
+    );
+    NeedLevel::at_least(&durable, WRITES, reason, WRITES_SOURCE)
 }
 
 /// Need for an honest flush: data that must survive a power cut depends on it. Data is lost only in
@@ -49,6 +62,7 @@ pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {
     if needs.is_empty() {
         return None;
     }
+    needs.extend(durable_need(record));
     needs.extend(safety_need(record));
     if let Some(stalls) = stalls::longest_small_writes(record) {
         let reason = |wording: &str, _: u64| format!("{wording}; the system freezes for that long");

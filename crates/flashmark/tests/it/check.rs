@@ -79,14 +79,14 @@ fn a_reader_that_goes_away_is_no_bad_medium() {
 fn three_answers_are_given_for_whatever_the_medium_is() {
     let flashmark = Flashmark::new();
     let cases: [(&str, &[&str], [&str; 3], i32); 8] = [
-        ("a1", &["--for", "root-disk"], ["yes", "yes", "not-tested"], 0),
-        ("class10", &["--for", "root-disk"], ["yes", "no", "not-tested"], 1),
-        ("class10", &[], ["yes", "partly", "not-tested"], 0),
-        ("class10", &["--for", "camera"], ["yes", "yes", "not-tested"], 0),
+        ("a1", &["--for", "root-disk"], ["no-sign", "yes", "not-tested"], 0),
+        ("class10", &["--for", "root-disk"], ["no-sign", "no", "not-tested"], 1),
+        ("class10", &[], ["no-sign", "partly", "not-tested"], 0),
+        ("class10", &["--for", "camera"], ["no-sign", "yes", "not-tested"], 0),
         ("fake-wrap", &[], ["no", "no", "not-tested"], 1),
         ("fake-limbo", &["--for", "camera"], ["no", "no", "not-tested"], 1),
         // "Fit? no" used to end with 0.
-        ("flush-liar", &["--for", "database"], ["yes", "no", "not-tested"], 1),
+        ("flush-liar", &["--for", "database"], ["no-sign", "no", "not-tested"], 1),
         ("chain", &[], ["no", "no", "not-tested"], 1),
     ];
     for (profile, words, expected, code) in cases {
@@ -120,7 +120,7 @@ fn a_probe_that_was_cut_short_is_no_answer() {
     // Fakes were found with two minutes only, and a card of 4 GB with one.
     assert_eq!(flashmark.run(&["check", "sim:fake-wrap", "--budget", "30s"]).code, Some(1));
     let card = flashmark.run(&["check", "sim:class10", "--budget", "15s"]);
-    assert!(card.out.contains("Genuine?     yes"), "{card}");
+    assert!(card.out.contains("Genuine?     no sign of a fake: "), "{card}");
     let cut = ["check", "sim:fake-wrap", "--budget", "15s"];
     let ran = flashmark.run(&cut);
     assert!(ran.out.contains("Genuine?     not tested"), "{ran}");
@@ -181,7 +181,7 @@ fn a_medium_that_was_not_given_away_holds_what_it_held() {
     let bytes = fs::read(&image).unwrap();
     let flashmark = Flashmark::new();
     let found = line(&flashmark, &[device.word(), "--budget", "10m"], 0);
-    assert_eq!(answers(&found), ["yes", "not-tested", "not-tested"], "{found}");
+    assert_eq!(answers(&found), ["no-sign", "not-tested", "not-tested"], "{found}");
     let summary = &found["summary"];
     assert!(summary["fit_reason"].as_str().unwrap().contains("--erase"), "{found}");
     // What a busy machine reads in what time is no matter of this test.

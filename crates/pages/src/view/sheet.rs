@@ -2,6 +2,7 @@
 
 use findings::UseLevel;
 use record::text::{capitalised, printable};
+use record::units::Bytes;
 use record::{Finding, Fitness, Record, Severity, Use, test};
 use report::caveats::{self, RecordCaveat};
 use report::{headline, words};
@@ -49,7 +50,7 @@ pub(super) struct Badge {
     pub use_name: String,
     pub word: &'static str,
     /// Condition of the level; may be empty.
-    pub note: &'static str,
+    pub note: String,
 }
 
 /// A chart, or the reason why it is missing.
@@ -171,9 +172,10 @@ fn badge(record: &Record, use_level: &UseLevel) -> Badge {
         },
         word: use_level.level.word(),
         note: match use_level {
-            UseLevel { condition: Some(_), .. } => "on a condition",
-            UseLevel { few_samples: Some(_), .. } => "few samples",
-            _ => "",
+            UseLevel { condition: Some(_), .. } => "on a condition".to_owned(),
+            UseLevel { few_samples: Some(_), .. } => "few samples".to_owned(),
+            UseLevel { within_bytes: Some(bytes), .. } => format!("in {}", Bytes(*bytes)),
+            _ => String::new(),
         },
     }
 }

@@ -26,6 +26,8 @@ const OTHER: &[(&str, &str)] = &[
     ("throttles when hot: # GB/s falls", "a level of a curve"),
     ("fast cache recovers: # %", "a share of a cache, out of two curves"),
     ("N s, # % after", "a share of a cache, out of two curves"),
+    ("and takes about # min", "the time of another test, by two rates"),
+    ("and takes about # h", "the time of another test, by two rates"),
     ("after a pause of # s", "a setting of the test"),
     ("after a pause of # min N s", "a setting of the test"),
     ("a pause of N min # s", "a setting of the test"),

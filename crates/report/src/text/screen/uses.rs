@@ -2,6 +2,7 @@
 
 use findings::{UseLevel, use_levels};
 use record::text::{capitalised, printable};
+use record::units::Bytes;
 use record::{Finding, Fitness, Severity, Use};
 
 use super::Screen;
@@ -111,6 +112,10 @@ fn named(one: &UseLevel, notes: Notes) -> String {
     let name = match one.wanted {
         Use::Video { .. } if one.level != Fitness::NotTested => one.wanted.to_string(),
         wanted => wanted.noun().to_owned(),
+    };
+    let name = match one.within_bytes {
+        Some(bytes) => format!("{name} in {}", Bytes(bytes)),
+        None => name,
     };
     let condition = one.condition.map(|condition| condition.short().to_owned());
     let few = one.few_samples.clone().filter(|_| notes == Notes::All);
