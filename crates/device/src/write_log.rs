@@ -7,11 +7,11 @@ use crate::{Completion, Extent, Op, Request};
 /// Bytes of a place: the last write to it is the one that counts.
 pub const PLACE_BYTES: u64 = 4096;
 
-/// Most places that are kept, in some 6 MB. Many more than are asked for: later writes overwrite
-/// most of them.
-const MOST: usize = 1 << 16;
-/// Lists that share them.
-const LISTS: usize = 1 << 14;
+/// Places that are kept for each that will be drawn, at least, and for few of them: later writes
+/// overwrite many. 16384 places fit into the cache of a processor, in which each write looks for
+/// its own.
+const SPARE: usize = 4;
+const LEAST: usize = 1 << 14;
 
 /// A write whose data should be on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,12 @@ pub struct LoggedWrite {
     /// Bytes written up to its end.
     pub written_bytes: u64,
 }
+
+/// No place: no hash is as large as this.
+const NOWHERE: (u64, LoggedWrite) = (
+    u64::MAX,
+    LoggedWrite { part: Extent { offset_bytes: 0, bytes: 0 }, pass: 0, written_bytes: 0 },
+);
 
 /// A uniform sample of the last writes of distinct places, in bounded memory.
 ///
@@ -38,10 +44,10 @@ pub struct WriteLog {
     key: u64,
     /// Hashes from here on are not kept.
     limit: u64,
-    /// The hashes of places and their last writes, in lists by the last bits of the hash: each
-    /// write looks for its place here.
-    kept: Vec<Vec<(u64, LoggedWrite)>>,
-    kept_places: usize,
+    /// The hashes of places and their last writes, of no bytes if these are not known. A place is
+    /// at its hash, or behind the places that came first.
+    table: Vec<(u64, LoggedWrite)>,
+    places: usize,
     most: usize,
     /// The write in flight of each slot, empty if there is none.
     in_flight: Vec<Extent>,
@@ -52,17 +58,18 @@ pub struct WriteLog {
 }
 
 impl WriteLog {
-    /// A log without writes; the seed decides which will be drawn.
-    pub fn new(seed: u64) -> WriteLog {
-        WriteLog::of_at_most(seed, MOST)
+    /// A log from which so many writes will be drawn; the seed decides which.
+    pub fn new(seed: u64, wanted: usize) -> WriteLog {
+        let most = wanted.min(1 << 20) * SPARE;
+        WriteLog::of_at_most(seed, most.next_power_of_two().max(LEAST))
     }
 
     fn of_at_most(seed: u64, most: usize) -> WriteLog {
         WriteLog {
             key: mixed(seed),
             limit: u64::MAX,
-            kept: vec![Vec::new(); LISTS],
-            kept_places: 0,
+            table: vec![NOWHERE; 2 * most.next_power_of_two()],
+            places: 0,
             most,
             in_flight: Vec::new(),
             written_bytes: 0,
@@ -135,26 +142,27 @@ impl WriteLog {
     pub fn draw(&mut self, wanted: usize) -> (Vec<LoggedWrite>, f64) {
         let share = self.limit as f64 / u64::MAX as f64;
         let last = std::mem::replace(&mut self.drawn_at_bytes, self.written_bytes);
-        let writes = self.kept.iter().flatten();
-        let new = writes.filter(|(_, write)| write.written_bytes > last).count();
+        let mut known: Vec<&mut (u64, LoggedWrite)> =
+            self.table.iter_mut().filter(|(_, write)| write.part.bytes > 0).collect();
+        let new = known.iter().filter(|(_, write)| write.written_bytes > last).count();
         let population = new as f64 / share;
-        let mut hashes: Vec<u64> = self.kept.iter().flatten().map(|(hash, _)| *hash).collect();
-        hashes.sort_unstable();
-        let beyond = hashes.get(wanted).copied().unwrap_or(u64::MAX);
-        let mut drawn = Vec::with_capacity(wanted.min(hashes.len()));
-        for list in &mut self.kept {
-            drawn.extend(list.extract_if(.., |(hash, _)| *hash < beyond).map(|(_, write)| write));
-        }
-        self.kept_places -= drawn.len();
+        known.sort_unstable_by_key(|(hash, _)| *hash);
+        let take = |(_, write): &mut (u64, LoggedWrite)| std::mem::replace(write, NOWHERE.1);
+        let mut drawn: Vec<LoggedWrite> = known.into_iter().take(wanted).map(take).collect();
         drawn.sort_by_key(|write| write.written_bytes);
         (drawn, population)
     }
 
     fn touch_all(&mut self, range: Extent, stands: Option<(u64, u32)>) {
         let places = if range.bytes == 0 { return } else { places(range) };
-        if stands.is_none() && places.end - places.start > self.kept_places as u64 {
+        if stands.is_none() && places.end - places.start > self.table.len() as u64 {
             let all = whole(&places);
-            return self.retain(|(_, write)| !write.part.overlaps(&all));
+            let is_inside = |(_, write): &&mut (u64, LoggedWrite)| write.part.overlaps(&all);
+            return self
+                .table
+                .iter_mut()
+                .filter(is_inside)
+                .for_each(|(_, write)| *write = NOWHERE.1);
         }
         for place in places {
             let hash = self.hash(place);
@@ -167,34 +175,50 @@ impl WriteLog {
     /// Notes that a range changed a place whose hash is kept.
     fn touch(&mut self, range: Extent, place: u64, hash: u64, stands: Option<(u64, u32)>) {
         let all = whole(&(place..place + 1));
-        let is_contested = self.in_flight.iter().any(|other| other.overlaps(&all));
-        let list = &mut self.kept[hash as usize % LISTS];
-        let known = list.iter().position(|(other, _)| *other == hash);
-        let Some((_, pass)) = stands.filter(|(at, _)| *at == place && !is_contested) else {
-            self.kept_places -= known.map(|at| list.swap_remove(at)).iter().len();
+        let is_alone = || !self.in_flight.iter().any(|other| other.overlaps(&all));
+        let at = self.find(hash);
+        let is_known = self.table[at].0 == hash;
+        let Some((_, pass)) = stands.filter(|(at, _)| *at == place && is_alone()) else {
+            if is_known {
+                self.table[at].1 = NOWHERE.1;
+            }
             return;
         };
         let start = range.offset_bytes.max(all.offset_bytes);
         let part = Extent::new(start, range.end().min(all.end()) - start);
-        let write = LoggedWrite { part, pass, written_bytes: self.written_bytes };
-        match known.map(|at| &mut list[at].1) {
-            Some(same) if (same.part, same.pass) == (part, pass) => {}
-            Some(before) => *before = write,
-            None => {
-                list.push((hash, write));
-                self.kept_places += 1;
-            }
+        let before = &self.table[at].1;
+        if (before.part, before.pass) != (part, pass) {
+            self.table[at] = (hash, LoggedWrite { part, pass, written_bytes: self.written_bytes });
+            self.places += usize::from(!is_known);
         }
-        if self.kept_places > self.most {
-            self.limit /= 2;
-            let limit = self.limit;
-            self.retain(|(hash, _)| *hash < limit);
+        while self.places > self.most {
+            self.halve();
         }
     }
 
-    fn retain(&mut self, is_kept: impl Fn(&(u64, LoggedWrite)) -> bool) {
-        self.kept.iter_mut().for_each(|list| list.retain(&is_kept));
-        self.kept_places = self.kept.iter().map(Vec::len).sum();
+    /// Where this hash is in the table, or would be.
+    #[inline]
+    fn find(&self, hash: u64) -> usize {
+        let mask = self.table.len() - 1;
+        let mut at = hash as usize & mask;
+        while ![hash, NOWHERE.0].contains(&self.table[at].0) {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    /// Keeps half of the places.
+    fn halve(&mut self) {
+        self.limit /= 2;
+        self.places = 0;
+        let empty = vec![NOWHERE; self.table.len()];
+        for (hash, write) in std::mem::replace(&mut self.table, empty) {
+            if hash < self.limit && write.part.bytes > 0 {
+                let at = self.find(hash);
+                self.table[at] = (hash, write);
+                self.places += 1;
+            }
+        }
     }
 
     #[inline]
@@ -243,7 +267,7 @@ mod tests {
 
     #[test]
     fn of_a_place_the_last_write_counts() {
-        let mut log = WriteLog::new(1);
+        let mut log = WriteLog::new(1, 100);
         for request in [write(1, 8, 1), write(2, 8, 1), write(1, 8, 2), write(3, 4, 9)] {
             done(&mut log, &request);
         }
@@ -267,7 +291,7 @@ mod tests {
 
     #[test]
     fn of_two_writes_in_flight_to_a_place_and_of_a_failed_one_nothing_is_known() {
-        let mut log = WriteLog::new(1);
+        let mut log = WriteLog::new(1, 100);
         log.submitted(&write(1, 8, 1));
         log.submitted(&Request { slot: 1, ..write(1, 8, 2) });
         log.submitted(&Request { slot: 2, ..write(4, 8, 2) });

@@ -13,6 +13,7 @@ use device::{Device, Extent, IoError, IoErrorKind, WriteLog};
 use record::units::{SECOND_NS, saturating_sum};
 use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind, test};
 
+use crate::catalogue::read_back::ReadBackSpec;
 use crate::catalogue::{capacity, record_ops};
 use crate::cell_context::{CellContext, Guarded};
 use crate::events::{RunEvent, RunListener};
@@ -21,6 +22,7 @@ use crate::io_loop::flush;
 use crate::outcome::CellOutcome;
 use crate::planned::{PROBE, span_of};
 use crate::progress::ProgressReporter;
+use crate::spec::CellSpec;
 use crate::stage::KeptFile;
 use crate::transient::mark_transient;
 use crate::{Backup, FileStage, MemoryBackup, Plan, TargetInfo, catalogue, is_filling};
@@ -149,7 +151,10 @@ pub fn run<'a>(
     let read_back = plan.cells.iter().rposition(is_read_back);
     if let Some(index) = read_back {
         let seed = Random::for_purpose(runner.options.seed, &plan.cells[index].id).bits();
-        medium.keep_log(WriteLog::new(seed));
+        let places = |cell: &PlannedCell| Some(ReadBackSpec::read(&cell.params.other).ok()?.places);
+        let wanted: u64 =
+            plan.cells.iter().filter(|cell| is_read_back(cell)).filter_map(places).sum();
+        medium.keep_log(WriteLog::new(seed, wanted as usize));
     }
     let mut goes_on = true;
     for index in (0..plan.cells.len()).filter(|index| Some(*index) != read_back) {

@@ -9,6 +9,7 @@ mod cheats;
 pub mod dice;
 mod fakes;
 mod look;
+mod losses;
 pub mod medium;
 mod row;
 mod trick;
@@ -39,8 +40,8 @@ pub struct Flags {
     /// Share of the media to draw, from 0 to 1.
     #[arg(long, requires = "findings", default_value_t = 1.0)]
     pub share: f64,
-    /// Parts to run: cheats, fakes, troubled.
-    #[arg(long, requires = "findings", value_delimiter = ',', default_value = "cheats,fakes")]
+    /// Parts to run: cheats, fakes, losses, troubled.
+    #[arg(long, requires = "findings", value_delimiter = ',', default_value = "cheats,fakes,losses")]
     pub parts: Vec<String>,
     /// Show the errors for each medium with a wrong result; also with --drawn.
     #[arg(long)]
@@ -110,8 +111,9 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
         let hold = match part.as_str() {
             "cheats" => cheats::hold,
             "fakes" => fakes::hold,
+            "losses" => losses::hold,
             "troubled" => troubled::hold,
-            other => anyhow::bail!("there is no part '{other}': cheats, fakes, troubled"),
+            other => anyhow::bail!("there is no part '{other}': cheats, fakes, losses, troubled"),
         };
         let part = hold(seed, flags.share);
         rows.extend(part.rows);

@@ -11,9 +11,10 @@
 //!
 //! # Results
 //! `written_places` (last writes of distinct places since the cell before it; estimated if there
-//! are more than 65536), `read_back` of them; of these `lost_writes` (other data, old data or none), `changed_writes` (up
-//! to 7 wrong bits in a sector), `recent_writes` (among the last 64 MiB) and `recent_lost`;
-//! `first_bad_offset_bytes` if any is lost.
+//! are more than 16384, or than four times what is read), `read_back` of them; of these
+//! `lost_writes` (other data, old data or none), `changed_writes` (up to 7 wrong bits in a sector),
+//! `recent_writes` (among the last 64 MiB) and `recent_lost`; `first_bad_offset_bytes` if any is
+//! lost.
 
 use std::cell::Cell;
 

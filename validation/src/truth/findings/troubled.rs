@@ -31,7 +31,7 @@ fn clean(seed: u64, number: u64) -> (Medium, Trouble) {
 }
 
 /// The same, ready to run.
-fn drawn_clean(seed: u64, number: u64) -> Drawn {
+pub fn drawn_clean(seed: u64, number: u64) -> Drawn {
     let (medium, trouble) = clean(seed, number);
     Drawn { profile: medium.profile(), trouble, seed: seed.wrapping_add(number) }
 }
