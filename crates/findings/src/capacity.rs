@@ -48,6 +48,9 @@ fn probe(record: &Record) -> Option<(Finding, Option<CapacityKind>)> {
         CapacityKind::Wraparound => {
             fake("Data written beyond that overwrites data at the front, without an error.")
         }
+        CapacityKind::Filling => {
+            fake("It keeps no more than that of what is written, wherever it is.")
+        }
         CapacityKind::Chain => {
             fake("Data written beyond that is partly lost and partly overwrites data at the front.")
         }

@@ -16,29 +16,32 @@ pub enum CapacityKind {
     Wraparound = 3,
     /// Addresses fold, and a part of what they fold to has no flash.
     Chain = 4,
+    /// Only so many bytes of what is written are kept, wherever they are.
+    Filling = 5,
 }
 
 /// Marks with errors for each that was lost without one, at the least, for damage.
-const FEW_SILENT: f64 = 10.0;
+const FEW_SILENT: f64 = 30.0;
 
 impl CapacityKind {
-    const ALL: [CapacityKind; 5] = [
+    const ALL: [CapacityKind; 6] = [
         CapacityKind::Good,
         CapacityKind::Damaged,
         CapacityKind::Limbo,
         CapacityKind::Wraparound,
         CapacityKind::Chain,
+        CapacityKind::Filling,
     ];
 
     /// True if the real capacity is smaller than the claimed one; a damaged medium lost some of it
     /// later.
     pub fn is_fake(self) -> bool {
-        matches!(self, CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain)
+        !matches!(self, CapacityKind::Good | CapacityKind::Damaged)
     }
 
     /// Kind by the metrics of a probe: the only rule that decides if a medium is a fake. A tail
     /// that fails with errors may be damage or a fake, and counts as damaged: a fake loses data
-    /// without an error. `None` if the probe had no result.
+    /// without an error, though some of it may fail. `None` if the probe had no result.
     pub fn of_probe(probe: &Cell) -> Option<CapacityKind> {
         let kind = CapacityKind::of_code(probe.metrics.other.get("type")?.value)?;
         let is_open = kind == CapacityKind::Limbo && CapacityKind::is_by_errors(probe);
@@ -46,7 +49,7 @@ impl CapacityKind {
     }
 
     /// True if lost marks of a probe gave errors rather than other data than was written, all but one
-    /// or a tenth of them (our choice), and its addresses do not repeat. Where writes succeed and vanish
+    /// or a thirtieth of them (our choice), and its addresses do not repeat. Where writes succeed and vanish
     /// beside others that fail, no damage explains both.
     pub fn is_by_errors(probe: &Cell) -> bool {
         let count = |name: &str| probe.metrics.other.get(name).map_or(0.0, |found| found.value);
@@ -88,18 +91,18 @@ mod tests {
         let lost = ("marks_lost", 2.0);
         let elsewhere = ("marks_elsewhere", 1.0);
         let failed = |many| ("marks_unusable", many);
-        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(30.0)]), Some(Limbo));
-        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(31.0)]), Some(Damaged));
+        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(90.0)]), Some(Limbo));
+        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(91.0)]), Some(Damaged));
         assert_eq!(of(&[("type", 4.0), lost, failed(9.0)]), Some(Chain));
         let wraps = (metric::WRAP_BYTES, 8e9);
         assert_eq!(of(&[("type", 2.0), wraps, failed(9.0)]), Some(Limbo));
     }
 
     #[test]
-    fn a_code_is_a_whole_number_from_0_to_4() {
-        let kinds = [0.0, 1.0, 2.0, 3.0, 4.0].map(CapacityKind::of_code);
+    fn a_code_is_a_whole_number_from_0_to_5() {
+        let kinds = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(CapacityKind::of_code);
         assert_eq!(kinds, CapacityKind::ALL.map(Some));
-        for code in [-1.0, 0.5, 3.5, 5.0, f64::NAN, f64::INFINITY] {
+        for code in [-1.0, 0.5, 3.5, 6.0, f64::NAN, f64::INFINITY] {
             assert_eq!(CapacityKind::of_code(code), None, "{code}");
         }
     }
@@ -107,6 +110,6 @@ mod tests {
     #[test]
     fn what_is_damaged_is_no_fake() {
         let fakes = CapacityKind::ALL.map(CapacityKind::is_fake);
-        assert_eq!(fakes, [false, false, true, true, true]);
+        assert_eq!(fakes, [false, false, true, true, true, true]);
     }
 }

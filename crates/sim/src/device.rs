@@ -11,6 +11,7 @@ use record::{Content, Sync};
 use crate::cache::{CombiningCache, WriteCache};
 use crate::cheat;
 use crate::fault::{FaultEffect, Faults};
+use crate::filling::Filling;
 use crate::mapping::FlashBehind;
 use crate::medium::Medium;
 use crate::memory::Memory;
@@ -63,6 +64,8 @@ pub struct SimDevice {
     /// What was written while nobody needed the data; in place of what is in memory there.
     stamps: Option<Stamps>,
     recent: Option<Recent>,
+    /// Flash by the order of writing, if a fake gives it so.
+    filling: Option<Filling>,
     slots: Vec<SlotState>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     sequence: u64,
@@ -152,8 +155,8 @@ impl SimDevice {
             recent: spec
                 .fake
                 .as_ref()
-                .and_then(|fake| fake.remembers)
-                .map(|size| Recent::new(size.0)),
+                .and_then(|fake| Some(Recent::new(fake.remembers?.0, fake.remembers_lost))),
+            filling: medium.mapping().and_then(|mapping| Filling::new(mapping.keeps(), real)),
             medium,
             queue: Queue::new(spec),
             cache: spec.cache.as_ref().filter(|cache| !cache.combines).map(WriteCache::new),
@@ -387,10 +390,17 @@ impl SimDevice {
         }
     }
 
-    /// Error of a request that touches a worn-out place; `None` for all others.
+    /// Error of a request that touches a worn-out place or finds no flash; `None` for all others.
     fn bad_place(&self, request: &Request) -> Option<IoError> {
         if !matches!(request.op, Op::Read | Op::Write) {
             return None;
+        }
+        let is_full = |filling: &Filling| {
+            request.op == Op::Write && filling.refuses(request.offset_bytes, request.length_bytes)
+        };
+        if self.filling.as_ref().is_some_and(is_full) {
+            let error = IoError::new(IoErrorKind::Medium, request, "there is no flash for it");
+            return Some(error.with_errno(EIO));
         }
         let bad = self.medium.bad(request.offset_bytes, request.length_bytes)?;
         Some(
@@ -454,18 +464,26 @@ impl SimDevice {
             self.move_run(request, 0, FlashBehind::Real(offset), bytes, durable_ns);
             return;
         };
-        let mut done = 0;
-        for (behind, run) in mapping.runs(offset, bytes) {
+        let runs = match &mut self.filling {
+            Some(filling) => filling.runs(offset, bytes, request.op == Op::Write),
+            None => mapping.runs(offset, bytes).collect(),
+        };
+        let (mut done, mut is_lost) = (0, false);
+        for (behind, run) in runs {
             self.move_run(request, done, behind, run, durable_ns);
             done += run;
+            is_lost |= behind == FlashBehind::Nothing;
         }
         let Some(recent) = &mut self.recent else { return };
         let buffer = &mut self.slots[request.slot as usize].buffer;
         match request.op {
             Op::Read => recent.read(offset, &mut buffer[..bytes as usize]),
-            Op::Write => {
-                recent.write(offset, bytes, is_looked_at.then(|| &buffer[..bytes as usize]))
-            }
+            Op::Write => recent.write(
+                offset,
+                bytes,
+                is_looked_at.then(|| &buffer[..bytes as usize]),
+                is_lost,
+            ),
             _ => recent.forget(offset, bytes),
         }
     }

@@ -10,6 +10,7 @@ mod cheat;
 mod device;
 mod fault;
 mod file_form;
+mod filling;
 mod fit;
 mod heat;
 mod mapping;

@@ -1,7 +1,8 @@
 //! Mapping of addresses to flash: counterfeits have less of it than they announce
 //! (docs/field/counterfeits.md#f3probe).
 
-use crate::profile::spec::{Fake, LostReads, Spec};
+use crate::memory::PAGE_BYTES;
+use crate::profile::spec::{Fake, Keeps, LostReads, Spec};
 
 /// The flash behind a run of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,7 @@ pub(crate) struct Mapping {
     real: u64,
     module: u64,
     lost: LostReads,
+    keeps: Keeps,
 }
 
 impl Mapping {
@@ -35,6 +37,7 @@ impl Mapping {
             real: scale(fake.real.0),
             module: fake.module.map_or(capacity_bytes, |module| scale(module.0)),
             lost: fake.lost,
+            keeps: fake.keeps,
         })
     }
 
@@ -48,12 +51,24 @@ impl Mapping {
         self.lost
     }
 
+    /// The writes that find flash.
+    pub(crate) fn keeps(&self) -> Keeps {
+        self.keeps
+    }
+
     /// Splits a range into runs: the flash behind each, and its bytes.
     pub(crate) fn runs(self, offset: u64, bytes: u64) -> impl Iterator<Item = (FlashBehind, u64)> {
         let (mut at, end) = (offset, offset + bytes);
         std::iter::from_fn(move || {
             if at >= end {
                 return None;
+            }
+            if self.keeps == Keeps::Hashed {
+                let (page, inside) = (at / PAGE_BYTES, at % PAGE_BYTES);
+                let flash = crate::rng::mix(page) % (self.real / PAGE_BYTES).max(1);
+                let run = (PAGE_BYTES - inside).min(end - at);
+                at += run;
+                return Some((FlashBehind::Real(flash * PAGE_BYTES + inside), run));
             }
             let folded = at % self.module;
             let (behind, stop) = if folded < self.real {

@@ -10,6 +10,8 @@ type Page = Box<[u8; PAGE_BYTES as usize]>;
 /// The last pages written, by their address.
 pub(crate) struct Recent {
     most_pages: usize,
+    /// True if only writes without flash are remembered.
+    only_lost: bool,
     /// By number of the page: the number of its last write, and its data, if data is kept.
     pages: BTreeMap<u64, (u64, Option<Page>)>,
     /// Pages in order of writing; an entry with another number than the page's last is ignored.
@@ -19,8 +21,9 @@ pub(crate) struct Recent {
 
 impl Recent {
     /// Remembers this many bytes, in pages.
-    pub(crate) fn new(bytes: u64) -> Recent {
+    pub(crate) fn new(bytes: u64, only_lost: bool) -> Recent {
         Recent {
+            only_lost,
             most_pages: (bytes / PAGE_BYTES) as usize,
             pages: BTreeMap::new(),
             order: VecDeque::new(),
@@ -28,9 +31,12 @@ impl Recent {
         }
     }
 
-    /// Notes a write; `data` is `None` if data is not kept. A page that is only partly written is
-    /// not remembered.
-    pub(crate) fn write(&mut self, offset: u64, bytes: u64, data: Option<&[u8]>) {
+    /// Notes a write; `data` is `None` if data is not kept, `is_lost` is true if some of it has no
+    /// flash. A page that is only partly written is not remembered.
+    pub(crate) fn write(&mut self, offset: u64, bytes: u64, data: Option<&[u8]>, is_lost: bool) {
+        if self.only_lost && !is_lost {
+            return;
+        }
         for (page, part) in whole_and_parts(offset, bytes as usize) {
             self.pages.remove(&page);
             if part.len() == PAGE_BYTES as usize {
@@ -97,9 +103,9 @@ mod tests {
 
     #[test]
     fn what_was_written_last_is_remembered_and_no_more() {
-        let mut recent = Recent::new(8192);
+        let mut recent = Recent::new(8192, false);
         let write = |recent: &mut Recent, offset, data: &[u8]| {
-            recent.write(offset, data.len() as u64, Some(data))
+            recent.write(offset, data.len() as u64, Some(data), false)
         };
         write(&mut recent, 0, &[1; 4096]);
         write(&mut recent, 8192, &[2; 8192]);
@@ -119,11 +125,11 @@ mod tests {
 
     #[test]
     fn writes_without_data_take_room_as_well() {
-        let mut recent = Recent::new(8192);
-        recent.write(0, 4096, Some(&[1; 4096]));
-        recent.write(8192, 4096, None);
+        let mut recent = Recent::new(8192, false);
+        recent.write(0, 4096, Some(&[1; 4096]), false);
+        recent.write(8192, 4096, None, true);
         assert_eq!([0, 8192].map(|at| byte_at(&recent, at)), [1, 0]);
-        recent.write(16384, 4096, None);
+        recent.write(16384, 4096, None, true);
         assert_eq!(byte_at(&recent, 0), 0);
     }
 }

@@ -205,8 +205,9 @@ fn check_certain(end: &RunEnd, name: &str) {
         .iter()
         .filter(|cell| cell.test == "random-write" && cell.params.span_bytes > Some(16 * MIB))
     {
-        // Rounds of a medium with a cache differ by more than one stretch of it shows.
-        let most = if cell.rounds.is_empty() { 0.0 } else { 0.15 };
+        // Rounds of a medium with a cache differ by more than one stretch of it shows, and in four
+        // of six runs a medium of 3 IOPS leaves one size at 13 % when its time is up.
+        let most = 0.15;
         let is_caveat = |flag: &&Flag| match flag {
             Flag::NotConverged { relative_half_width } => *relative_half_width > most,
             flag => matches!(flag, Flag::TooFewSamples { .. }),
@@ -296,7 +297,7 @@ fn standard_takes_ten_minutes_on_healthy_media_and_never_more_than_twenty() {
     check("standard", "one-iops", 20 * 60 + 5);
     for name in ["sd-class4", "usb2-kingston", "sd-worst", "cf-kingston-266x"] {
         let end = run_on(name, "standard", &[]).1;
-        assert!(end.elapsed_ns <= 16 * 60 * SECOND_NS, "{name}: {} s", end.elapsed_ns / SECOND_NS);
+        assert!(end.elapsed_ns <= 17 * 60 * SECOND_NS, "{name}: {} s", end.elapsed_ns / SECOND_NS);
     }
     for name in ["ssd", "a1", "disk-5400"] {
         check_certain(&check("standard", name, 10 * 60), name);

@@ -48,7 +48,7 @@ fn a_run_is_gauges_in_base_units_without_times() {
     let of_read = ["_ci95_low", "", "_ci95_high"]
         .map(|part| value(&format!("{figure}{part}_bytes_per_second{{")));
     assert!(of_read.is_sorted() && of_read[0] > 60e6, "{of_read:?}");
-    assert!((0.07..0.08).contains(&value("flashmark_worst_stall_seconds{")));
+    assert!((0.01..0.5).contains(&value("flashmark_worst_stall_seconds{")));
     assert_eq!(value("flashmark_run_info{"), 1.0);
 }
 

@@ -1,5 +1,5 @@
-//! `capacity`: test of the announced capacity. Finds the type (good, damaged, limbo, wraparound or
-//! chain), the real size and the cache (docs/field/counterfeits.md#f3probe).
+//! `capacity`: test of the announced capacity. Finds the type (good, damaged, limbo, wraparound,
+//! chain or filling), the real size and the cache (docs/field/counterfeits.md#f3probe).
 //!
 //! It writes marks at random places, then a growing sequential range that fills any memory of the
 //! controller, reads at many distances to find folding addresses, and searches for the end of the
@@ -13,17 +13,19 @@
 //! `keep` is written sequentially: there has to be room for it.
 //!
 //! # Results
-//! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent if
-//! time or medium ended before it was known), `real_bytes` (with its interval if it was not found
-//! to the sector), `wrap_bytes` (the modulus of addresses, 0 without one), `cache_bytes` (the
+//! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain, 5 filling;
+//! absent if time or medium ended before it was known), `real_bytes` (with its interval if it was
+//! not found to the sector), `wrap_bytes` (the modulus of addresses, 0 without one), `cache_bytes` (the
 //! amount of writes after which marks were lost; its lower bound is the last amount after which
 //! they were not; absent if none was ever lost), `overwhelmed_bytes` (a larger cache would hide a
-//! fake), `marks_good`, `marks_changed`, `marks_stale`, `marks_elsewhere`, `marks_lost`,
+//! fake; `far_bytes` of it at the far end), `probe_written_bytes` and `probe_read_bytes` (of marks
+//! and ramps), `marks_good`, `marks_changed`, `marks_stale`, `marks_elsewhere`, `marks_lost`,
 //! `marks_unusable` (places by their last content). Series `marks: good` and so on: the place that
 //! was read against the place for which its data was written (0: not our data). On a good medium
 //! that is the diagonal, on a wraparound a saw. With `restore` also `restored_bytes` and
 //! `unrestored_bytes`: bytes that have their original data again, and bytes that have not although
-//! there is flash behind them; and `owed_bytes` if some data is still to be restored from the log.
+//! there is flash behind them; `elsewhere_places` and `elsewhere_changed`: places with data that was
+//! not overwritten, and those that have other data afterwards; and `owed_bytes` if some data is still to be restored from the log.
 
 mod backed_up;
 mod block_content;
@@ -41,7 +43,7 @@ use record::{CapacityKind, Cell, Estimate, Flag, Series, SeriesAxis, Stop};
 use self::block_content::BlockContent;
 use self::probe_stages::{ProbeStages, ProbeState};
 use self::prober::{Halt, Prober};
-pub(crate) use self::recheck::{fill_cache_at_least, folds, gone, leave_open, marks_left};
+pub(crate) use self::recheck::{fill_cache_at_least, folds, kept, marks_left, note_loss};
 use device::Extent;
 
 use super::prelude::*;
@@ -90,7 +92,7 @@ impl Procedure for Capacity {
     fn entry(&self) -> Entry {
         Entry {
             name: test::CAPACITY,
-            about: "whether the capacity is real: good, damaged, limbo, wraparound or chain; real size, cache size",
+            about: "whether the capacity is real: good, damaged, limbo, wraparound, chain or filling; real size, cache size",
             source: "docs/field/counterfeits.md#f3probe",
             needs: Needs { data: true, restores: true, ..Needs::WRITING_RAW },
         }
@@ -126,10 +128,12 @@ impl Procedure for Capacity {
         let marked =
             Extent::new(SPARED_BYTES, (whole.bytes - SPARED_BYTES) / block_bytes * block_bytes);
         let params = cells.writes(Region::Whole, marked, Pattern::Uniform, block_bytes);
-        // The ramp, and filling caches once more for each stage of the search.
+        // The ramps, and filling caches once more for each stage of the search, which is as much
+        // as both.
+        let ramps = if restores { 1 } else { 2 };
         let most = cache_bytes
             .min(whole.bytes)
-            .saturating_mul(3)
+            .saturating_mul(3 * ramps)
             .saturating_add(MARKS_MOST_BYTES)
             .max(512 * MIB);
         // The ramp, as much again where a stage of the search cannot use the ramp's places, and
@@ -150,15 +154,21 @@ impl Procedure for Capacity {
         let mut prober = Prober::new(cell, context, keep_bytes);
         if keep_bytes.is_some() {
             prober.context.set_restore_pending(true);
+            prober.remember_elsewhere();
         }
         let ended = ProbeStages::new(&mut prober, &mut found, cache_bytes).go();
         let put = prober.restore();
+        if put.is_some() {
+            prober.compare_elsewhere();
+        }
         let was_away = prober.was_away_for_a_time(put.as_ref());
         if !prober.outcome.is_over() {
             prober.outcome.cell.stop =
                 if ended == Err(Halt::TimeUp) { Stop::Time } else { Stop::Converged };
         }
         conclude(&mut prober, &mut found, was_away);
+        found.written_bytes = prober.written_bytes();
+        found.read_bytes = prober.read_bytes;
         let shown: Vec<(u64, BlockContent)> =
             std::mem::take(&mut prober.shown).into_iter().collect();
         add_findings(&mut prober.outcome, &found, &shown);
@@ -184,8 +194,8 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool)
     // A write that failed leaves what was there before.
     let counts = |seen: &BlockContent| match seen {
         BlockContent::Changed => true,
-        BlockContent::Stale | BlockContent::Unusable => !was_away,
-        _ => false,
+        BlockContent::Stale | BlockContent::Unusable | BlockContent::Lost => !was_away,
+        BlockContent::Good | BlockContent::WrongAddress { .. } => false,
     };
     if was_away {
         found.forget_what_was_lost();
@@ -247,6 +257,11 @@ fn add_findings(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, Bl
         put(metric::CACHE_BYTES, between(cache, cache[1]));
     }
     put(metric::OVERWHELMED_BYTES, exactly(found.filled_cache_bytes));
+    if found.far_bytes > 0 {
+        put(metric::FAR_BYTES, exactly(found.far_bytes));
+    }
+    put(metric::PROBE_WRITTEN_BYTES, exactly(found.written_bytes));
+    put(metric::PROBE_READ_BYTES, exactly(found.read_bytes));
     for (name, is) in NAMES {
         let points: Vec<[f64; 2]> =
             shown.iter().filter(|(_, seen)| is(seen)).map(|point| plotted(*point)).collect();

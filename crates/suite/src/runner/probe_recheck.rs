@@ -3,7 +3,7 @@
 
 use device::Device;
 use record::units::{Bytes, MIB, SECOND_NS};
-use record::{Ended, PlannedCell, Stop};
+use record::{Cell, Ended, PlannedCell, Stop};
 
 use super::{Guarded, Measured, Runner};
 use crate::FileStage;
@@ -29,6 +29,20 @@ pub(super) enum RecheckTime {
     Written,
     /// At the end of the run.
     Ended,
+}
+
+/// A loss that was seen after the probe.
+struct LossSeen {
+    caveat: String,
+    /// Marks, and whether each was still there; all were, if data was read elsewhere instead.
+    kept: Vec<(u64, bool)>,
+}
+
+impl LossSeen {
+    fn note(self, cell: &mut Cell, more: &str) {
+        let folds = self.kept.iter().all(|(_, kept)| *kept);
+        capacity::note_loss(cell, self.caveat + more, &self.kept, folds);
+    }
 }
 
 impl Runner<'_> {
@@ -63,7 +77,8 @@ impl Runner<'_> {
         let marks = capacity::marks_left(&self.end.cells[place], &overwritten);
         let mut random = Random::for_purpose(self.options.seed, "images of the run");
         // A medium that fails is the next cell's matter.
-        let gone = capacity::gone(medium, &self.generator, &marks).unwrap_or(0);
+        let kept = capacity::kept(medium, &self.generator, &marks).unwrap_or_default();
+        let gone = kept.iter().filter(|(_, kept)| !kept).count();
         let caveat = if gone > 0 {
             format!(
                 "{gone} of {} places lost their data when {} more were written",
@@ -83,10 +98,11 @@ impl Runner<'_> {
             let mut planned =
                 PlannedCell { max_written_bytes: most_bytes, ..self.plan.cells[at].clone() };
             capacity::fill_cache_at_least(&mut planned, CACHES_BYTES);
-            return self.retry_probe(place, (at, &planned), caveat, medium, stage, listener);
+            let seen = LossSeen { caveat, kept };
+            return self.retry_probe(place, (at, &planned), seen, medium, stage, listener);
         }
         self.rechecked_bytes -= written_bytes;
-        when == RecheckTime::Written || self.leave_open(place, caveat, listener)
+        when == RecheckTime::Written || self.note_loss(place, LossSeen { caveat, kept }, listener)
     }
 
     /// The last finished probe that found nothing missing and left its marks: its index among the
@@ -98,24 +114,24 @@ impl Runner<'_> {
         capacity::found_nothing(&self.end.cells[place]).then_some((place, at))
     }
 
-    /// Drops the conclusion that the medium is good, if not enough bytes may be written to probe it
-    /// again; `false` ends the run.
-    fn leave_open(&mut self, place: usize, caveat: String, listener: &mut dyn RunListener) -> bool {
+    /// Replaces the conclusion that the medium is good, if not enough bytes may be written to probe
+    /// it again; `false` ends the run.
+    fn note_loss(&mut self, place: usize, seen: LossSeen, listener: &mut dyn RunListener) -> bool {
         let cell = &mut self.end.cells[place];
-        capacity::leave_open(cell, caveat);
+        seen.note(cell, "");
         match listener.on_event(&RunEvent::CellRevised { cell }) {
             Ok(()) => true,
             Err(reason) => self.fail(reason),
         }
     }
 
-    /// Removes the probe's cell and probes again, with other places and more time. `caveat` is the
-    /// result if that finds nothing.
+    /// Removes the probe's cell and probes again, with other places and more time. What was `seen`
+    /// is the result if that finds nothing.
     fn retry_probe(
         &mut self,
         place: usize,
         (at, planned): (usize, &PlannedCell),
-        caveat: String,
+        seen: LossSeen,
         medium: &mut Guarded,
         stage: &mut dyn FileStage,
         listener: &mut dyn RunListener,
@@ -146,10 +162,7 @@ impl Runner<'_> {
         }
         let first = self.end.cells.remove(place);
         outcome.cell.written_bytes = outcome.cell.written_bytes.saturating_add(first.written_bytes);
-        capacity::leave_open(
-            &mut outcome.cell,
-            format!("{caveat}; a second probe found nothing missing"),
-        );
+        seen.note(&mut outcome.cell, "; a second probe found nothing missing");
         self.keep(at, outcome, failed, listener)
     }
 }

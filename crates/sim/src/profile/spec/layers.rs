@@ -89,6 +89,29 @@ pub struct Fake {
     /// Bytes that must be written before the last writes can no longer be read back at their
     /// address, with or without flash.
     pub remembers: Option<ByteSize>,
+    /// True if only writes without flash are remembered.
+    #[serde(default)]
+    pub remembers_lost: bool,
+    /// The writes that find flash.
+    #[serde(default)]
+    pub keeps: Keeps,
+}
+
+/// Writes that find flash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keeps {
+    /// Those whose address, modulo `module`, is below `real`.
+    #[default]
+    Front,
+    /// All; every 4 KiB lie at a hash of their address below `real`.
+    Hashed,
+    /// The first ones, wherever they are, until `real` bytes are full; later ones are dropped.
+    First,
+    /// The first ones; later ones fail.
+    FirstThenErrors,
+    /// The latest ones: each new block takes the flash of the oldest.
+    Latest,
 }
 
 /// Content of reads from places without flash.

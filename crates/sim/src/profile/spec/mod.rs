@@ -10,7 +10,8 @@ use super::units::{ByteSize, Rate, Time};
 pub use fault::{FaultDirection, FaultKind, FaultSpec};
 pub use flash::{Bypass, Front, LogBlock, PageMapped, ReadSpec, StageSpec, WriteSpec};
 pub use layers::{
-    CacheSpec, CompressionSpec, Fake, HeatSpec, LostReads, PatternCheatSpec, SpreadSpec, WearSpec,
+    CacheSpec, CompressionSpec, Fake, HeatSpec, Keeps, LostReads, PatternCheatSpec, SpreadSpec,
+    WearSpec,
 };
 
 /// A whole profile, as in its file.

@@ -40,6 +40,12 @@ impl BackedUp {
         self.bytes.saturating_add(bytes) <= self.most_bytes
     }
 
+    /// True if no part of a range was read: nothing was written there.
+    pub fn knows_nothing_of(&self, range: Extent) -> bool {
+        let missing: u64 = self.missing(range).iter().map(|place| place.bytes).sum();
+        missing == range.bytes
+    }
+
     /// Parts of a range that were not read yet, in pieces.
     pub fn missing(&self, range: Extent) -> Vec<Extent> {
         let mut missing = Vec::new();

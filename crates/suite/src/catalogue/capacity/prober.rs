@@ -2,6 +2,7 @@
 
 mod away;
 mod backing_up;
+mod elsewhere;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -60,8 +61,11 @@ pub struct Prober<'a, 'b> {
     /// Addresses with data of others: the address that was read, and the one for which it was
     /// written.
     pub folded: Vec<(u64, u64)>,
-    /// Bytes that may still be written.
+    /// Bytes that may still be written, and that might be written at first.
     pub budget_bytes: u64,
+    all_bytes: u64,
+    /// Bytes of marks and ramps that were read back.
+    pub read_bytes: u64,
     /// The pass of the last data.
     pass: u32,
     cursor_bytes: u64,
@@ -72,6 +76,8 @@ pub struct Prober<'a, 'b> {
     keep: Option<BackedUp>,
     /// Ranges that are kept but not durably yet: nothing was written there.
     unsealed: Vec<Extent>,
+    /// Places with data that is not overwritten, with a hash of it.
+    elsewhere: Vec<(Extent, u64)>,
     /// Expected time of the restore, in nanoseconds.
     restoring_ns: u64,
     /// Part of the cell's time that is not to be used, in nanoseconds.
@@ -96,12 +102,15 @@ impl<'a, 'b> Prober<'a, 'b> {
             shown: BTreeMap::new(),
             folded: Vec::new(),
             budget_bytes: cell.max_written_bytes - keep_bytes.unwrap_or(0),
+            all_bytes: cell.max_written_bytes - keep_bytes.unwrap_or(0),
+            read_bytes: 0,
             pass,
             cursor_bytes: 0,
             errors: 0,
             unusable: BTreeMap::new(),
             keep: keep_bytes.map(BackedUp::new),
             unsealed: Vec::new(),
+            elsewhere: Vec::new(),
             restoring_ns: 0,
             unused_ns: 0,
             context,
@@ -179,18 +188,25 @@ impl<'a, 'b> Prober<'a, 'b> {
         let load = IoLoad { pass, ..IoLoad::write(largest_bytes) };
         let mut places = places.into_iter();
         let mut left_bytes = self.budget_bytes;
-        let mut last = None;
+        let (mut last, mut is_used_up) = (None, false);
         loop {
             let limits = LoopLimits::time(self.time_left()?);
             let tally = self.context.drive(phase, &load, &limits, &mut |_| {
-                let place = places.next().filter(|place| place.bytes <= left_bytes)?;
+                let place = places.next()?;
+                is_used_up |= place.bytes > left_bytes;
+                if is_used_up {
+                    return None;
+                }
                 left_bytes -= place.bytes;
                 last = Some(place);
                 last
             });
             self.budget_bytes = left_bytes;
-            if self.take(tally)? {
-                return Ok(());
+            match self.take(tally)? {
+                // What was to be written was not: nothing follows from reading it.
+                true if is_used_up => return Err(Halt::TimeUp),
+                true => return Ok(()),
+                false => {}
             }
             self.note_unusable(
                 last,
@@ -224,6 +240,7 @@ impl<'a, 'b> Prober<'a, 'b> {
                 seen.borrow_mut().push((place.offset_bytes, block(generator, pass, place, data)))
             };
             let tally = self.context.read_back(phase, &load, &limits, &mut next, &mut look);
+            self.read_bytes += tally.bytes;
             match self.take(tally) {
                 Ok(true) => break,
                 Ok(false) => {
@@ -287,6 +304,7 @@ impl<'a, 'b> Prober<'a, 'b> {
                 }
             };
             let tally = self.context.read_back(phase, &load, &limits, &mut next, &mut look);
+            self.read_bytes += tally.bytes;
             if self.take(tally)? {
                 return Ok(present);
             }
@@ -300,13 +318,24 @@ impl<'a, 'b> Prober<'a, 'b> {
             Extent::new(self.span.offset_bytes, spared.offset_bytes - self.span.offset_bytes);
         let above = Extent::new(spared.end(), self.span.end() - spared.end());
         // What is to be restored must be kept: no more places than are needed, and those of the
-        // run, which are kept already.
+        // run, which are kept already. Elsewhere beyond it first, as a memory may take only what
+        // has no flash.
         let keeping = self.keep.is_some();
-        let area = if below.bytes > above.bytes || (keeping && below.bytes >= bytes) {
-            below
-        } else {
-            above
+        let area = match keeping {
+            true if below.bytes > above.bytes || below.bytes >= bytes => below,
+            true => above,
+            false if above.bytes >= bytes => above,
+            false => {
+                self.fill_area(above, above.bytes)?;
+                if below.bytes >= MIB { below } else { above }
+            }
         };
+        self.fill_area(area, bytes)
+    }
+
+    /// Writes so many bytes in this range, again and again if it is shorter.
+    pub fn fill_area(&mut self, area: Extent, bytes: u64) -> StepOutcome {
+        let keeping = self.keep.is_some();
         let pieces =
             if keeping { (area.bytes / MIB).min(bytes.div_ceil(MIB)) } else { area.bytes / MIB };
         // What folds to before the span would overwrite what the span spares.
@@ -328,6 +357,11 @@ impl<'a, 'b> Prober<'a, 'b> {
         self.cursor_bytes += chosen.len() as u64 * MIB;
         let pass = self.new_data();
         self.write("filling caches", pass, MIB, chosen)
+    }
+
+    /// Bytes of marks and ramps that were written.
+    pub fn written_bytes(&self) -> u64 {
+        self.all_bytes - self.budget_bytes
     }
 
     /// Remaining time of the cell, without that of the restore, in nanoseconds.
@@ -355,6 +389,11 @@ impl<'a, 'b> Prober<'a, 'b> {
             0 => Err(Halt::TimeUp),
             left_ns => Ok(left_ns),
         }
+    }
+
+    /// Number of places with an error.
+    pub fn failed_places(&self) -> usize {
+        self.unusable.len()
     }
 
     fn note_unusable(&mut self, place: Option<Extent>, failed: Failed) {

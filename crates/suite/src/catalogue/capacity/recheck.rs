@@ -3,10 +3,10 @@
 use device::content::DataGenerator;
 use device::{Device, Extent, IoError};
 use record::units::{MIB, SECOND_NS};
-use record::{Cell, Flag, PlannedCell, metric};
+use record::{CapacityKind, Cell, Estimate, Flag, PlannedCell, Series, SeriesAxis, metric};
 
 use super::CapacitySpec;
-use super::block_content::BlockContent;
+use super::block_content::{BlockContent, tail};
 use super::places::evenly_spaced_blocks;
 use super::prober::block;
 use crate::cell_context::Guarded;
@@ -36,24 +36,23 @@ pub(crate) fn marks_left(cell: &Cell, overwritten: &[Extent]) -> Vec<Extent> {
     places
 }
 
-/// Number of these places that no longer hold the data written to them.
+/// These places, in their order, and whether they still hold the data written to them.
 ///
 /// # Errors
 /// Those of a medium that cannot be read at all.
-pub(crate) fn gone(
+pub(crate) fn kept(
     medium: &mut Guarded,
     generator: &DataGenerator,
     marks: &[Extent],
-) -> Result<usize, IoError> {
-    let found = read_places(medium, marks)?;
+) -> Result<Vec<(u64, bool)>, IoError> {
     // Whichever pass it was: what was written to this address is there.
-    Ok(found
-        .iter()
-        .filter(|found| {
-            !block(generator, 0, found.place, &found.data)
-                .is_present(found.place.offset_bytes, None)
-        })
-        .count())
+    let is_there = |found: &PlaceRead| {
+        let at = found.place.offset_bytes;
+        (at, block(generator, 0, found.place, &found.data).is_present(at, None))
+    };
+    let mut kept: Vec<_> = read_places(medium, marks)?.iter().map(is_there).collect();
+    kept.sort_unstable();
+    Ok(kept)
 }
 
 /// True if the probe's ramp is found elsewhere too: addresses fold. Tested only if the probe had no
@@ -69,8 +68,8 @@ pub(crate) fn folds(
     random: &mut Random,
 ) -> Result<bool, IoError> {
     let block_bytes = cell.params.block_bytes.unwrap_or(super::MARK_BYTES);
-    let run_bytes =
-        cell.metrics.other.get(metric::OVERWHELMED_BYTES).map_or(0, |run| run.value as u64);
+    let bytes = |name: &str| cell.metrics.other.get(name).map_or(0, |bytes| bytes.value as u64);
+    let run_bytes = bytes(metric::OVERWHELMED_BYTES).saturating_sub(bytes(metric::FAR_BYTES));
     let span = Extent::new(
         cell.params.span_offset_bytes.unwrap_or(0),
         cell.params.span_bytes.unwrap_or(0),
@@ -108,10 +107,76 @@ pub(crate) fn fill_cache_at_least(planned: &mut PlannedCell, cache_bytes: u64) {
     }
 }
 
-/// Drops the conclusion that nothing is missing, if marks of an earlier probe were lost.
-pub(crate) fn leave_open(cell: &mut Cell, caveat: String) {
-    if super::misses_nothing(cell) {
-        cell.metrics.other.remove("type");
-        cell.flags.push(Flag::Note { text: caveat });
+/// Least number of lost places, with all kept ones below them, that are a lost tail.
+const CLEAR_TAIL: usize = 3;
+
+/// Replaces the conclusion that nothing is missing, if places of an earlier probe lost their data
+/// (`kept` is false): what was seen once is not undone by a probe that does not see it. `folds` is
+/// true if data was read elsewhere than it was written.
+pub(crate) fn note_loss(cell: &mut Cell, caveat: String, kept: &[(u64, bool)], folds: bool) {
+    if !super::misses_nothing(cell) {
+        return;
+    }
+    cell.flags.push(Flag::Note { text: caveat });
+    let lost: Vec<u64> = kept.iter().filter(|(_, kept)| !kept).map(|(place, _)| *place).collect();
+    let (cut, wrong) = tail(&kept.iter().map(|(_, kept)| *kept).collect::<Vec<_>>());
+    let is_tail = wrong == 0 && lost.len() >= CLEAR_TAIL;
+    let kind = match (folds, is_tail) {
+        (true, _) => CapacityKind::Wraparound,
+        (false, true) => CapacityKind::Limbo,
+        (false, false) => CapacityKind::Damaged,
+    };
+    let other = &mut cell.metrics.other;
+    let n = kept.len() as u64;
+    let mut put = |name: &str, value: f64, ci95| {
+        other.insert(name.to_owned(), Estimate { value, ci95, n });
+    };
+    put("type", kind.code(), None);
+    put(metric::WRAP_BYTES, 0.0, None);
+    if is_tail {
+        let least = if cut == 0 { 0 } else { kept[cut - 1].0 } as f64;
+        put(metric::REAL_BYTES, least, Some([least, lost[0] as f64]));
+    } else {
+        other.remove(metric::REAL_BYTES);
+    }
+    if lost.is_empty() {
+        return;
+    }
+    let before = other.get("marks_lost").map_or(0.0, |count| count.value);
+    let all = Estimate { value: before + lost.len() as f64, ci95: None, n };
+    other.insert("marks_lost".to_owned(), all);
+    for series in &mut cell.series {
+        series.points.retain(|[place, _]| !lost.contains(&(*place as u64)));
+    }
+    cell.series.retain(|series| !series.points.is_empty());
+    let points = lost.iter().map(|place| [*place as f64, 0.0]).collect();
+    let (x, y) = (SeriesAxis::OffsetBytes, SeriesAxis::OffsetBytes);
+    cell.series.push(Series { name: "marks: lost".into(), x, y, points });
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Params, test};
+
+    use super::*;
+
+    /// Regression: "8 of 64 places lost their data" was dropped when a second probe found nothing.
+    #[test]
+    fn a_loss_that_was_seen_once_is_concluded() {
+        let of = |kept: &[bool], folds| {
+            let mut cell = Cell::begun("a", test::CAPACITY, Params::default());
+            let good = Estimate { value: 0.0, ci95: None, n: 1 };
+            cell.metrics.other.insert("type".into(), good);
+            let kept: Vec<_> =
+                kept.iter().enumerate().map(|(at, kept)| (at as u64, *kept)).collect();
+            note_loss(&mut cell, "seen".into(), &kept, folds);
+            let real = cell.metrics.other.get(metric::REAL_BYTES).and_then(|real| real.ci95);
+            (CapacityKind::of_probe(&cell), real)
+        };
+        use CapacityKind::{Damaged, Limbo, Wraparound};
+        assert_eq!(of(&[true, true, false, false, false], false), (Some(Limbo), Some([1.0, 2.0])));
+        assert_eq!(of(&[true, false, true, false, false], false), (Some(Damaged), None));
+        assert_eq!(of(&[true, true, true, false], false), (Some(Damaged), None));
+        assert_eq!(of(&[true; 4], true), (Some(Wraparound), None));
     }
 }

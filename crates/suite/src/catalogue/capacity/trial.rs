@@ -32,6 +32,10 @@ pub struct Geometry {
     pub wrap_bytes: Option<u64>,
     /// Bytes of the latest writes that the controller remembers, with or without flash.
     pub remembers_bytes: u64,
+    /// True if it remembers only what has no flash.
+    pub remembers_lost: bool,
+    /// The writes that find flash: "front", or as a profile has it.
+    pub keeps: &'static str,
     /// A write cache on the way, in bytes.
     pub cache_bytes: u64,
     /// Content of reads from places without flash: "zeros", "ones", "garbage".
@@ -106,6 +110,8 @@ impl Geometry {
             real_bytes: capacity_bytes,
             wrap_bytes: None,
             remembers_bytes: 0,
+            remembers_lost: false,
+            keeps: "front",
             cache_bytes: 0,
             lost: "zeros",
             write_bps: 10_000_000,
@@ -139,6 +145,17 @@ impl Geometry {
         }
     }
 
+    /// A fake that keeps so many bytes of what is written, wherever they are.
+    pub fn filling(capacity_bytes: u64, real_bytes: u64, keeps: &'static str) -> Geometry {
+        let kind = CapacityKind::Filling;
+        Geometry {
+            kind,
+            real_bytes: real_bytes / MIB * MIB,
+            keeps,
+            ..Geometry::good(capacity_bytes)
+        }
+    }
+
     /// The same with a controller that remembers so many bytes of the latest writes.
     pub fn remembering(self, remembers_bytes: u64) -> Geometry {
         Geometry { remembers_bytes, ..self }
@@ -167,6 +184,11 @@ impl Geometry {
                 Geometry::damaged(capacity_bytes, damage(capacity_bytes, random))
             }
             CapacityKind::Limbo => Geometry::limbo(capacity_bytes, real_bytes),
+            CapacityKind::Filling => Geometry::filling(
+                capacity_bytes,
+                log_uniform(8 * MIB, 256 * MIB, random),
+                ["first", "first-then-errors", "latest"][random.below(3) as usize],
+            ),
             CapacityKind::Wraparound => Geometry::wraparound(capacity_bytes, real_bytes),
             CapacityKind::Chain => {
                 let wrap_bytes =
@@ -212,8 +234,8 @@ impl Geometry {
         }
         if self.kind.is_fake() {
             text += &format!(
-                "[fake]\nreal = \"{} B\"\nlost = \"{}\"\nremembers = \"{} B\"\n",
-                self.real_bytes, self.lost, self.remembers_bytes
+                "[fake]\nreal = \"{} B\"\nlost = \"{}\"\nremembers = \"{} B\"\nremembers_lost = {}\nkeeps = \"{}\"\n",
+                self.real_bytes, self.lost, self.remembers_bytes, self.remembers_lost, self.keeps
             );
             text += &self
                 .wrap_bytes
@@ -234,6 +256,13 @@ impl Geometry {
         let folds = self.wrap_bytes.unwrap_or(0);
         match self.kind {
             CapacityKind::Damaged => Ok(()),
+            CapacityKind::Filling => {
+                let size = ruling.cell.metrics.other.get(metric::REAL_BYTES);
+                let [low, high] = size.and_then(|size| size.ci95).unwrap_or_default();
+                let is_inside = (low..=high).contains(&(self.real_bytes as f64));
+                let wrong = || format!("has {}, was said to have {low} to {high}", self.real_bytes);
+                is_inside.then_some(()).ok_or_else(wrong)
+            }
             _ if ruling.real_bytes != Some(self.real_bytes) => Err(format!(
                 "has {} bytes, was said to have {:?}",
                 self.real_bytes, ruling.real_bytes
@@ -283,7 +312,20 @@ pub(crate) fn probe(
     stop: &AtomicBool,
     listener: &mut dyn RunListener,
 ) -> (ProbeResult, Guarded) {
-    let (mut end, took_ns, guarded) = run_probe(device, seed, must_restore, stop, listener, None);
+    probe_with(device, seed, must_restore, stop, listener, "")
+}
+
+/// The same with settings of the probe, such as "cache=64MiB max_time=20s".
+pub(crate) fn probe_with(
+    device: Box<dyn Device>,
+    seed: u64,
+    must_restore: Option<String>,
+    stop: &AtomicBool,
+    listener: &mut dyn RunListener,
+    settings: &str,
+) -> (ProbeResult, Guarded) {
+    let (mut end, took_ns, guarded) =
+        run_probe(device, seed, must_restore, stop, listener, None, settings);
     let cell = end.cells.pop().expect("the probe leaves a cell, whatever becomes of it");
     (ProbeResult::of(cell, took_ns), guarded)
 }
@@ -297,6 +339,7 @@ pub(crate) fn run_probe(
     stop: &AtomicBool,
     listener: &mut dyn RunListener,
     backup: Option<&mut dyn Backup>,
+    settings: &str,
 ) -> (RunEnd, u64, Guarded) {
     let files = Err("this is a trial of the probe alone".into());
     let target = TargetInfo {
@@ -304,7 +347,12 @@ pub(crate) fn run_probe(
         files,
         ..TargetInfo::unrestricted(TargetKind::Block, device.facts().clone())
     };
-    let entry = SuiteEntry { test: Capacity.name().into(), ..SuiteEntry::default() };
+    let settings = settings.split_whitespace().filter_map(|word| word.split_once('='));
+    let entry = SuiteEntry {
+        test: Capacity.name().into(),
+        settings: settings.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        ..SuiteEntry::default()
+    };
     let suite = Suite {
         name: "trial".into(),
         about: String::new(),

@@ -7,7 +7,7 @@ use record::units::MIB;
 
 use super::lost_tail::SHORTEST_TAIL_BYTES;
 use super::real_size::WINDOW_BYTES;
-use super::{COMMON_CACHE_BYTES, LARGE_CACHE_BYTES, ProbeStages};
+use super::{COMMON_CACHE_BYTES, ENOUGH_UNUSABLE, LARGE_CACHE_BYTES, ProbeStages};
 use crate::catalogue::capacity::block_content::{BlockContent, common};
 use crate::catalogue::capacity::places::{evenly_spaced_blocks, stratified};
 use crate::catalogue::capacity::prober::StepOutcome;
@@ -15,12 +15,11 @@ use crate::catalogue::capacity::prober::StepOutcome;
 const MAX_FOLDING_READS: u64 = 16384;
 /// Number of addresses with data of others that is enough to compute a wrap distance.
 const ENOUGH_FOLDED: usize = 24;
-/// Number of unreadable places after which the search for folded addresses ends: each error may
-/// take seconds.
-const ENOUGH_UNUSABLE: usize = 64;
 /// Number of places at which a wrap distance is tested, and the number of them that must agree.
 const TRIALS: usize = 8;
 const AGREEING: usize = 6;
+/// Blocks of the ramp beside one that was seen elsewhere, one of which is sought there too.
+const NEIGHBOURS: u64 = 64;
 /// Most multiples that are distinguished: no fake announces a million times its real size.
 const MAX_TURNS: u64 = 1 << 20;
 /// Share of the cell's time for each search for folded addresses: one part in this many; and the
@@ -50,6 +49,7 @@ impl ProbeStages<'_, '_, '_> {
         let most_ns = self.prober.context.allotted_ns / FOLDING_SHARE;
         let started_ns = self.prober.now_ns();
         self.combed_bytes = self.ramp_bytes;
+        self.combed = [0; 2];
         for part in places.chunks(COMB_READS_AT_ONCE) {
             let seen = self.prober.read(
                 "looking for folded addresses",
@@ -58,6 +58,11 @@ impl ProbeStages<'_, '_, '_> {
                 block,
                 enough,
             )?;
+            let folded = |(_, seen): &&(u64, BlockContent)| {
+                matches!(seen, BlockContent::WrongAddress { .. })
+            };
+            self.combed[0] += seen.len() as u64;
+            self.combed[1] += seen.iter().filter(folded).count() as u64;
             if enough(&seen)
                 || self.prober.folded.len() >= if self.is_short() { 1 } else { ENOUGH_FOLDED }
             {
@@ -92,7 +97,10 @@ impl ProbeStages<'_, '_, '_> {
             self.seek_folding(0)?;
             wrap_bytes = self.wrap_bytes()?;
         }
-        let Some(wrap_bytes) = wrap_bytes else { return self.damaged() };
+        let Some(wrap_bytes) = wrap_bytes else {
+            self.found.real_bytes = self.hashed_bytes();
+            return Ok(());
+        };
         self.prober.wrap_bytes = Some(wrap_bytes);
         self.found.wrap_bytes = Some(wrap_bytes);
         self.found.kind = Some(CapacityKind::Wraparound);
@@ -222,6 +230,17 @@ impl ProbeStages<'_, '_, '_> {
         Ok((agreeing * TRIALS >= AGREEING * seen.len().max(1)).then_some(wrap_bytes))
     }
 
+    /// Real size of a medium whose addresses fold at no fixed distance, as if each had any place:
+    /// the ramp has the same share of the flash as of what was read above it.
+    fn hashed_bytes(&self) -> Option<[u64; 2]> {
+        let [reads, folded] = self.combed.map(|count| count as f64);
+        let size = |folded: f64| (self.ramp_bytes as f64 * reads / folded) as u64;
+        let spread = 3.0 * folded.sqrt() + 3.0;
+        let least = size(folded + spread).min(self.announced_bytes());
+        let most = if folded > spread { size(folded - spread) } else { u64::MAX };
+        (folded > 0.0).then_some([least, most.min(self.announced_bytes())])
+    }
+
     fn common_distance(&self) -> Option<u64> {
         common(self.prober.folded.iter().map(|(place, by)| place.abs_diff(*by)))
     }
@@ -248,7 +267,14 @@ impl ProbeStages<'_, '_, '_> {
             if known.is_empty() || places.len() == TRIALS {
                 break;
             }
+            // Beside it: a place that gave a distance agrees with it whatever it is.
+            let beside = block * (1 + self.random.below(NEIGHBOURS));
             let from = known[self.random.below(known.len() as u64) as usize];
+            let from = if from + beside < ramp_end {
+                from + beside
+            } else {
+                from.saturating_sub(beside).max(span.offset_bytes)
+            };
             let turns = 1 + self.random.below((span.end() / wrap_bytes).max(1));
             let place = (from + turns * wrap_bytes) / block * block;
             if place >= ramp_end

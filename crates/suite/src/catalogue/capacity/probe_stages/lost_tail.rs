@@ -5,7 +5,7 @@ use record::CapacityKind;
 use record::units::{KIB, MIB};
 
 use super::ProbeStages;
-use crate::catalogue::capacity::block_content::tail;
+use crate::catalogue::capacity::block_content::{BlockContent, tail};
 use crate::catalogue::capacity::places::stratified;
 use crate::catalogue::capacity::prober::StepOutcome;
 
@@ -22,16 +22,17 @@ const LIKELY: f64 = 0.001;
 
 impl ProbeStages<'_, '_, '_> {
     /// Explains lost marks after this step: a lost tail, folding addresses, or damage.
-    pub(super) fn explain_lost_marks(
-        &mut self,
-        step: usize,
-        steps: &[u64],
-        groups: &[Vec<u64>],
-    ) -> StepOutcome {
-        self.found.cache_bytes = Some([if step == 0 { 0 } else { steps[step - 1] }, steps[step]]);
+    pub(super) fn explain_lost_marks(&mut self, step: usize, groups: &[Vec<u64>]) -> StepOutcome {
+        // A memory may take all writes, or only those without flash.
+        let ramps = if self.far.bytes == 0 { 1 } else { 2 };
+        let (before, now) =
+            (if step == 0 { 0 } else { self.steps[step - 1] }, ramps * self.steps[step]);
+        let now = self.remembered_at_far_end().map_or(now, |most| now.min(most));
+        let before = before.min(now);
+        self.found.cache_bytes = Some([before, now]);
         // What was marked last has had the least written after it; now at least as much as what was
         // marked first.
-        let cached_bytes = steps[step] + MIB;
+        let cached_bytes = now + MIB;
         self.look_early(groups)?;
         self.extend_ramp(
             (cached_bytes + self.folding_from_bytes)
@@ -45,8 +46,10 @@ impl ProbeStages<'_, '_, '_> {
         if !self.prober.folded.is_empty() {
             return self.measure_wraparound();
         }
-        self.evidence =
-            seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, None))).collect();
+        if self.is_filling(groups, cached_bytes)? {
+            return Ok(());
+        }
+        self.note_evidence(&seen);
         let (first, end) = (self.prober.span.offset_bytes, self.prober.span.end());
         if let Some(lost) = self.split(&self.evidence, first).1
             && !self.has_clear_tail()
@@ -61,8 +64,7 @@ impl ProbeStages<'_, '_, '_> {
         }
         let real_bytes = self.narrow_down(kept, lost, cached_bytes)?;
         if real_bytes == first {
-            (self.found.kind, self.found.real_bytes) = (Some(CapacityKind::Damaged), Some([0, 0]));
-            return Ok(());
+            return self.nothing_stays(before);
         }
         self.ask_tail(real_bytes, cached_bytes)?;
         if end - real_bytes < SHORTEST_TAIL_BYTES
@@ -81,8 +83,7 @@ impl ProbeStages<'_, '_, '_> {
         let mut places = groups.concat();
         places.sort_unstable();
         let seen = self.read_marks(&places)?;
-        self.evidence =
-            seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, None))).collect();
+        self.note_evidence(&seen);
         if self.prober.folded.is_empty() && self.has_clear_tail() {
             let (kept, lost, _) = self.split(&self.evidence, self.prober.span.offset_bytes);
             self.found.kind = Some(CapacityKind::Limbo);
@@ -90,6 +91,31 @@ impl ProbeStages<'_, '_, '_> {
             self.hurry();
         }
         Ok(())
+    }
+
+    /// What was seen of the ramp at the far end: places, and whether they were kept.
+    fn far_samples(&self) -> impl Iterator<Item = (u64, bool)> {
+        let far = self.prober.shown.range(self.far.offset_bytes..self.far.end());
+        far.map(|(place, seen)| (*place, seen.is_present(*place, None)))
+    }
+
+    /// Most bytes that a memory had of the ramp at the far end: fewer than were written after the
+    /// last place that was lost.
+    fn remembered_at_far_end(&self) -> Option<u64> {
+        let lost = self.far_samples().filter(|(_, kept)| !kept);
+        lost.map(|(place, _)| self.written_since(place)).min()
+    }
+
+    /// Begins the evidence with these marks and the ramp at the far end, without what may lie in a
+    /// memory only.
+    fn note_evidence(&mut self, marks: &[(u64, BlockContent)]) {
+        let remembered = self.remembered_at_far_end().unwrap_or(0);
+        let far = self
+            .far_samples()
+            .filter(|(place, kept)| !kept || self.written_since(*place) > remembered);
+        let marks = marks.iter().map(|(place, seen)| (*place, seen.is_present(*place, None)));
+        self.evidence = far.chain(marks).collect();
+        self.evidence.sort_unstable();
     }
 
     /// True if enough marks are lost, and none of them is out of place, for a lost tail.
@@ -103,7 +129,10 @@ impl ProbeStages<'_, '_, '_> {
     fn ask_tail(&mut self, real_bytes: u64, cached_bytes: u64) -> StepOutcome {
         let block = self.prober.block_bytes;
         let from = real_bytes.next_multiple_of(block);
-        let tail = Extent::new(from, self.prober.span.end().saturating_sub(from));
+        // Beyond these places there is to be room for what empties a memory of them.
+        let all_bytes = self.prober.span.end().saturating_sub(from);
+        let ramps = if self.far.bytes == 0 { 1 } else { 2 };
+        let tail = Extent::new(from, all_bytes / ramps / block * block);
         let asked = self.evidence.iter().filter(|(place, _)| *place >= from).count() as u64;
         if asked >= ASKED_OF_TAIL || tail.bytes < ASKED_OF_TAIL * block {
             return Ok(());

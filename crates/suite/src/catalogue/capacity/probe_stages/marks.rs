@@ -18,16 +18,18 @@ impl ProbeStages<'_, '_, '_> {
     /// has one near it.
     pub(super) fn places(&mut self, groups: u64) -> Vec<Vec<u64>> {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
-        let zone = Extent::new(
-            span.offset_bytes + self.longest_ramp_bytes,
-            span.bytes - self.longest_ramp_bytes,
-        );
+        let (from, end) = (span.offset_bytes + self.longest_ramp_bytes, span.end());
+        let (zone_end, near_bytes) = match self.far.bytes {
+            0 => (end, (end - from) / 64),
+            _ => (self.far.offset_bytes, end - self.far.end()),
+        };
+        let zone = Extent::new(from, (zone_end - from) / block * block);
         let mut groups: Vec<Vec<u64>> = (0..groups)
             .map(|group| {
-                let nearest = (zone.bytes / 64 / block).max(2) as f64;
+                let nearest = (near_bytes / block).max(2) as f64;
                 let blocks =
                     if group == 0 { 1 } else { (nearest.powf(self.random.unit()) as u64).max(1) };
-                (0..NEAR_END).map(|_| zone.end() - blocks * block).collect()
+                (0..NEAR_END).map(|_| end - blocks * block).collect()
             })
             .collect();
         let strata = ANYWHERE * groups.len() as u64;

@@ -1,9 +1,10 @@
-//! The ramp: sequential writes from the front, longer and longer, that fill every cache.
+//! The ramps: sequential writes from the front, and at the far end where nothing is to be restored,
+//! longer and longer, that fill every cache.
 
 use device::Extent;
 use record::units::{KIB, MIB};
 
-use super::{ProbeStages, ProbeTrouble};
+use super::{ENOUGH_UNUSABLE, ProbeStages, ProbeTrouble};
 use crate::catalogue::capacity::block_content::BlockContent;
 use crate::catalogue::capacity::places::stratified;
 use crate::catalogue::capacity::prober::StepOutcome;
@@ -34,16 +35,13 @@ impl ProbeStages<'_, '_, '_> {
 
     /// Makes the ramp longer, step by step, until marks are lost, addresses fold, or it has its
     /// full length.
-    pub(super) fn grow(
-        &mut self,
-        steps: &[u64],
-        groups: &[Vec<u64>],
-    ) -> StepOutcome<Option<ProbeTrouble>> {
+    pub(super) fn grow(&mut self, groups: &[Vec<u64>]) -> StepOutcome<Option<ProbeTrouble>> {
         let mut folding_sought = false;
+        let steps = self.steps.clone();
         for (step, &bytes) in steps.iter().enumerate() {
             if !self.has_time_for(bytes) {
                 let affordable = self.affordable_bytes();
-                self.extend_ramp(affordable)?;
+                self.extend_ramps(affordable)?;
                 return Ok(None);
             }
             self.prober.context.part(
@@ -61,21 +59,22 @@ impl ProbeStages<'_, '_, '_> {
                 }
             }
             // The first piece tells how long the others take.
-            self.extend_ramp(bytes.min(FIRST_RAMP_BYTES))?;
+            self.extend_ramps(bytes.min(FIRST_RAMP_BYTES))?;
             if !self.has_time_for(bytes) {
                 let affordable = self.affordable_bytes();
-                self.extend_ramp(affordable)?;
+                self.extend_ramps(affordable)?;
                 return Ok(None);
             }
-            self.extend_ramp(bytes)?;
+            self.extend_ramps(bytes)?;
             let seen = self.read_marks(&groups[step])?;
             if !self.prober.folded.is_empty() {
                 return Ok(Some(ProbeTrouble::Folded));
             }
-            if !seen.iter().all(|(place, seen)| seen.is_present(*place, None)) {
+            let fails = self.prober.failed_places() >= ENOUGH_UNUSABLE;
+            if fails || !seen.iter().all(|(place, seen)| seen.is_present(*place, None)) {
                 return Ok(Some(ProbeTrouble::Vanished(step)));
             }
-            self.found.filled_cache_bytes = bytes;
+            self.note_filled();
         }
         Ok(None)
     }
@@ -104,6 +103,41 @@ impl ProbeStages<'_, '_, '_> {
         (self.ramp_bytes + more).min(self.longest_ramp_bytes) / MIB * MIB
     }
 
+    fn note_filled(&mut self) {
+        self.found.filled_cache_bytes = self.ramp_bytes + self.far_bytes;
+        self.found.far_bytes = self.far_bytes;
+    }
+
+    /// Makes both ramps so long; the one at the far end waits in a short cell, which first has to
+    /// know of fakes of the common kinds.
+    fn extend_ramps(&mut self, bytes: u64) -> StepOutcome {
+        self.extend_ramp(bytes)?;
+        if self.far_is_last() { Ok(()) } else { self.extend_far_ramp(bytes) }
+    }
+
+    /// Makes the ramp at the far end as long as the other one, as far as time allows.
+    pub(super) fn catch_up(&mut self) -> StepOutcome {
+        let (left_ns, all_ns) = (self.prober.left_ns(), self.prober.context.allotted_ns);
+        let bytes = left_ns.saturating_sub(all_ns / RESERVE) as f64 * self.ramp_bytes as f64
+            / self.ramp_ns.max(1) as f64;
+        if self.far_is_last() {
+            self.extend_far_ramp((bytes as u64).min(self.ramp_bytes) / MIB * MIB)?;
+        }
+        Ok(())
+    }
+
+    fn extend_far_ramp(&mut self, bytes: u64) -> StepOutcome {
+        let first = self.far.offset_bytes;
+        let most_bytes = bytes.min(self.far.bytes);
+        let pieces = (self.far_bytes / MIB..most_bytes / MIB)
+            .map(|piece| Extent::new(first + piece * MIB, MIB));
+        let started_ns = self.prober.now_ns();
+        self.prober.write("filling caches", self.ramp_pass, MIB, pieces)?;
+        self.ramp_ns += self.prober.now_ns() - started_ns;
+        self.far_bytes = self.far_bytes.max(most_bytes);
+        Ok(())
+    }
+
     pub(super) fn extend_ramp(&mut self, bytes: u64) -> StepOutcome {
         let first = self.prober.span.offset_bytes;
         let pieces =
@@ -115,13 +149,23 @@ impl ProbeStages<'_, '_, '_> {
         Ok(())
     }
 
+    /// Places all over the ramps, those of the far end first: it has the oldest of what may lie in a
+    /// memory only.
+    pub(super) fn ramp_samples(&mut self, most: u64) -> Vec<u64> {
+        let far = Extent::new(self.far.offset_bytes, self.far_bytes);
+        let front = Extent::new(self.prober.span.offset_bytes, self.ramp_bytes);
+        let most = if far.bytes == 0 { most } else { most / 2 };
+        let mut places = Vec::new();
+        for ramp in [far, front] {
+            let parts = most.min(ramp.bytes / RAMP_SAMPLE_BYTES);
+            places.extend(stratified(ramp, parts, RAMP_SAMPLE_BYTES, &mut self.random));
+        }
+        places
+    }
+
     /// Checks again with the ramp at its full length: all marks, the ramp itself, and folded
     /// addresses at finer distances.
-    pub(super) fn recheck(
-        &mut self,
-        steps: &[u64],
-        groups: &[Vec<u64>],
-    ) -> StepOutcome<Option<ProbeTrouble>> {
+    pub(super) fn recheck(&mut self, groups: &[Vec<u64>]) -> StepOutcome<Option<ProbeTrouble>> {
         self.prober.context.part(0.75, 1.0);
         if self.combed_bytes == 0 || self.ramp_bytes >= 2 * self.combed_bytes {
             self.seek_folding(0)?;
@@ -129,17 +173,11 @@ impl ProbeStages<'_, '_, '_> {
         let mut places = groups.concat();
         places.sort_unstable();
         let seen = self.read_marks(&places)?;
-        self.found.filled_cache_bytes = self.ramp_bytes;
+        self.note_filled();
         if !self.prober.folded.is_empty() {
             return Ok(Some(ProbeTrouble::Folded));
         }
-        let ramp = Extent::new(self.prober.span.offset_bytes, self.ramp_bytes);
-        let samples = stratified(
-            ramp,
-            RAMP_SAMPLES.min(self.ramp_bytes / RAMP_SAMPLE_BYTES),
-            RAMP_SAMPLE_BYTES,
-            &mut self.random,
-        );
+        let samples = self.ramp_samples(RAMP_SAMPLES);
         let sampled = self.prober.read(
             "reading what filled the caches",
             self.ramp_pass,
@@ -151,7 +189,7 @@ impl ProbeStages<'_, '_, '_> {
         let lost = |seen: &[(u64, BlockContent)]| {
             seen.iter().any(|(place, seen)| !seen.is_present(*place, None))
         };
-        let last = steps.iter().rposition(|bytes| *bytes <= self.ramp_bytes).unwrap_or(0);
+        let last = self.steps.iter().rposition(|bytes| *bytes <= self.ramp_bytes).unwrap_or(0);
         Ok((lost(&seen) || lost(&sampled)).then_some(ProbeTrouble::Vanished(last)))
     }
 }

@@ -24,7 +24,11 @@ impl ProbeStages<'_, '_, '_> {
         let at_once = self.marks_at_once(cached_bytes);
         self.found.real_bytes = Some([kept, lost]);
         while lost - kept > WINDOW_BYTES.max(cached_bytes / 2) {
-            let between = Extent::new(kept, lost - kept);
+            // Beyond the marks there is to be room for what empties a memory of them.
+            let above_bytes = self.prober.span.end() - lost;
+            let room_bytes = cached_bytes.saturating_sub(above_bytes).min((lost - kept) / 2);
+            let room_bytes = if self.prober.is_keeping() { 0 } else { room_bytes };
+            let between = Extent::new(kept, lost - kept - room_bytes);
             let places = stratified(between, at_once, block, &mut self.random);
             let pass = self.prober.new_data();
             self.prober.write(
@@ -75,10 +79,15 @@ impl ProbeStages<'_, '_, '_> {
             Extent::new(kept + at, WINDOW_PIECE_BYTES.min(range.bytes - at))
         });
         let pass = self.prober.new_data();
+        let failed = self.prober.failed_places();
         self.prober.write("narrowing down", pass, WINDOW_PIECE_BYTES, pieces)?;
         self.prober.fill_cache(cached_bytes, range)?;
         let present = self.prober.sectors("narrowing down", pass, range, WINDOW_PIECE_BYTES)?;
         let (cut, _) = tail(&present);
+        // What fails, fails as a whole piece.
+        if self.prober.failed_places() > failed {
+            self.uncertain_bytes = WINDOW_PIECE_BYTES;
+        }
         Ok(if cut == present.len() { end } else { kept + cut as u64 * 512 })
     }
 }

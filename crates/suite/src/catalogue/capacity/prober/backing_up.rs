@@ -66,7 +66,9 @@ impl Prober<'_, '_> {
     /// Restores all old data; only the medium can stop this. `None` if nothing was kept. Nothing
     /// may be probed afterwards.
     pub fn restore(&mut self) -> Option<Restored> {
-        let kept_bytes = self.keep.take()?.bytes();
+        let kept = self.keep.take()?;
+        let kept_bytes = kept.bytes();
+        self.elsewhere.retain(|(place, _)| kept.knows_nothing_of(*place));
         let mut put = self.context.restore();
         // A place that did not take it may take it now: once more, if the announced amount of
         // writing allows.

@@ -65,6 +65,7 @@ fn tried(
         &AtomicBool::new(false),
         &mut (),
         Some(log),
+        "",
     );
     (end, guarded, before)
 }
@@ -153,6 +154,7 @@ fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
             &stop,
             &mut (),
             Some(&mut log),
+            "",
         );
         let ruling = ProbeResult::of(end.cells[0].clone(), 0);
         assert_eq!(
@@ -178,7 +180,7 @@ fn a_medium_that_refuses_every_write_from_some_moment_on_is_not_called_damaged()
     let refuses =
         InjectedFault::FailsWritesDuring(FaultWindow::Ns(now_ns + 4 * SECOND_NS, u64::MAX));
     let device = Box::new(FaultInjection::new(device, [refuses]));
-    let (end, _, _) = run_probe(device, SEED, None, &AtomicBool::new(false), &mut (), None);
+    let (end, _, _) = run_probe(device, SEED, None, &AtomicBool::new(false), &mut (), None, "");
     let ruling = ProbeResult::of(end.cells[0].clone(), 0);
     assert_eq!(
         (ruling.kind, ruling.cell.stop),
@@ -203,6 +205,7 @@ fn without_a_log_unrestored_data_is_lost_and_reported() {
         &AtomicBool::new(false),
         &mut (),
         None,
+        "",
     );
     assert!(figure(&end.cells[0], "unrestored_bytes") > 0.0);
     assert!(notes(&end.cells[0]).contains("could not be restored, the first at"));
@@ -212,7 +215,7 @@ fn without_a_log_unrestored_data_is_lost_and_reported() {
 /// it from the log.
 #[test]
 fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
-    let kills = [[9, 150], [40, 300], [77, 300], [120, 90], [33, 340], [60, 210]];
+    let kills = [[521, 662], [552, 812], [589, 812], [632, 602], [545, 852], [572, 722]];
     let mut killed = 0;
     for (geometry, kills) in media().into_iter().zip(kills.into_iter().cycle()) {
         for after_ops in kills {
@@ -290,6 +293,7 @@ fn nothing_is_overwritten_before_it_is_sealed() {
         &AtomicBool::new(false),
         &mut (),
         Some(&mut log),
+        "",
     );
     // Two batches of at most 8 MiB were sealed, written, and restored; of the third nothing was
     // written.
