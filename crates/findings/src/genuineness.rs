@@ -71,7 +71,10 @@ fn is_sound(cell: &Cell) -> bool {
 /// Result of the probes. A suite may have a short and a thorough one, and a medium may deceive only
 /// one of them: a probe that finds a fault counts before one that does not, and then the later one.
 pub(crate) fn capacity_verdict(record: &Record) -> Option<(&Cell, CapacityKind)> {
-    let kinds = record.cells_of(test::CAPACITY).filter_map(|cell| Some((cell, result(cell)?)));
+    let kinds = record
+        .cells_of(test::CAPACITY)
+        .chain(record.cells_of(test::SUSTAINED))
+        .filter_map(|cell| Some((cell, result(cell)?)));
     kinds.max_by_key(|(_, kind)| *kind != CapacityKind::Good)
 }
 

@@ -19,6 +19,26 @@ pub fn sequential(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<E
     }
 }
 
+/// The numbers below `count`, in an order that spreads any first few of them over all.
+pub fn bit_reversed(count: u64) -> impl Iterator<Item = u64> {
+    let bits = u64::BITS - count.leading_zeros();
+    (0..1_u64 << bits)
+        .map(move |at| at.reverse_bits() >> (u64::BITS - bits.max(1)))
+        .filter(move |at| *at < count)
+}
+
+/// Sequential blocks of pieces of `span`, the pieces in bit-reversed order: wherever it ends, what
+/// was visited is an even sample of the span.
+pub fn spread(span: Extent, piece_bytes: u64, block_bytes: u64) -> impl Iterator<Item = Extent> {
+    bit_reversed(span.bytes.div_ceil(piece_bytes)).flat_map(move |piece| {
+        let at = piece * piece_bytes;
+        let blocks = piece_bytes.min(span.bytes - at) / block_bytes;
+        (0..blocks).map(move |block| {
+            Extent::new(span.offset_bytes + at + block * block_bytes, block_bytes)
+        })
+    })
+}
+
 /// All of `span` from its start in pieces of at most `piece_bytes`; the last one may be shorter.
 pub fn pieces(span: Extent, piece_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
     let mut at = span.offset_bytes;

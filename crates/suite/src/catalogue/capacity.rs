@@ -43,7 +43,9 @@ use record::{CapacityKind, Cell, Estimate, Flag, Series, SeriesAxis, Stop};
 use self::block_content::BlockContent;
 use self::probe_stages::{ProbeStages, ProbeState};
 use self::prober::{Halt, Prober};
-pub(crate) use self::recheck::{fill_cache_at_least, folds, kept, marks_left, note_loss};
+pub(crate) use self::recheck::{
+    fill_cache_at_least, folds, kept, marks_left, note_fill, note_loss,
+};
 use device::Extent;
 
 use super::prelude::*;
@@ -216,7 +218,7 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool)
 
 /// True if a cell found less capacity than the medium announces.
 pub(crate) fn is_fake(cell: &Cell) -> bool {
-    cell.test == test::CAPACITY && CapacityKind::of_probe(cell).is_some_and(CapacityKind::is_fake)
+    CapacityKind::of_probe(cell).is_some_and(CapacityKind::is_fake)
 }
 
 /// True if a cell ended in order, found nothing missing, and left its marks on the medium.

@@ -17,24 +17,31 @@
 //! and after each pause before the writing; a few reads before those that count wait for a cache
 //! that a flush does not empty.
 //!
+//! With `order=spread` all of a medium that may be erased is written once, as far as time allows: in
+//! pieces of 256 MiB, or whole allocation units, in an order in which any beginning is an even
+//! sample of the medium. Samples of what was written are read afterwards, the oldest first: a fake
+//! that keeps what is written until it is full has lost the last of them.
+//!
 //! Parameters of a cell: `form` (first, after-idle-30, after-idle-300). Series: `rate along the
 //! fill` (bytes, bytes/s), `rate over time` (ns, bytes/s). Metrics: `bps` of everything,
 //! `sustained_bps` of the last quarter of the time, `first_bps` of the first window, `read_bps`,
 //! `cool_read_bps` (right after the writing), `latency_ns`.
 
-use device::Extent;
+use device::{Device, Extent};
 use record::{Estimate, Series, SeriesAxis, Stop};
 
 use super::prelude::*;
-use super::stretch;
+use super::{capacity, stretch};
 use crate::IoTally;
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::offsets::sequential;
+use crate::offsets::{sequential, spread};
 
 settings! {
     SustainedSettings {
         form: Words(FORMS.map(|(form, _)| form)) = "first,after-idle-30,after-idle-300",
             "which of them";
+        order: Word(["sequential", "spread"]) = "sequential",
+            "over the second half in a row, or all over a medium that may be erased, in pieces";
         block: Block = "1MiB", "size of a write";
         total: Size = "256GiB", "write limit, and no more than the medium holds";
         time: Time = "10m", "time limit";
@@ -47,6 +54,8 @@ spec! {
     SustainedSpec {
         rest_ns: u64,
         ops: u64,
+        /// Bytes of a piece of a fill of all of the medium.
+        piece_bytes: Option<u64>,
     }
 }
 
@@ -58,6 +67,12 @@ const WINDOW_SHARE: u64 = 40;
 /// Least size in bytes of the first windows, and the least part of the whole span.
 const MIN_WINDOW_BYTES: u64 = 16 * MIB;
 const MIN_WINDOW_SHARE: u64 = 512;
+
+/// Bytes of a piece of a fill of all of the medium, at least.
+const PIECE_BYTES: u64 = 256 * MIB;
+/// Samples of a fill that are read afterwards, about, and the bytes of each.
+const SAMPLES: u64 = 256;
+const SAMPLE_BYTES: u64 = 4 * KIB;
 
 /// Most bytes that are read of the beginning, and time limit in nanoseconds: enough for a rate, too
 /// little to cool or to warm up.
@@ -87,7 +102,15 @@ impl Procedure for Sustained {
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, SustainedSpec>) -> Planned {
         let block_bytes = settings.block;
         let total_bytes = settings.total.min(cells.target.facts.capacity_bytes);
-        let Some(span) = cells.region(Region::Middle, total_bytes) else { return Ok(()) };
+        let is_spread = settings.order == "spread";
+        if is_spread && (cells.target.is_bounded() || cells.target.must_restore.is_some()) {
+            cells.skip("only a medium that may be erased is filled");
+            return Ok(());
+        }
+        let region = if is_spread { Region::Whole } else { Region::Middle };
+        let Some(span) = cells.region(region, total_bytes) else { return Ok(()) };
+        let au_bytes = cells.target.alignment_bytes();
+        let piece_bytes = is_spread.then(|| PIECE_BYTES.next_multiple_of(au_bytes));
         if !cells.fits(block_bytes, span.bytes) {
             return Ok(());
         }
@@ -96,9 +119,9 @@ impl Procedure for Sustained {
             let rest_s = FORMS.iter().find(|(name, _)| name == form).map_or(0, |(_, rest)| *rest);
             let rest_ns = rest_s * SECOND_NS;
             let time_ns = if rest_ns == 0 { settings.time } else { settings.time_after };
-            let writes = cells.writes(Region::Middle, span, Pattern::Sequential, block_bytes);
+            let writes = cells.writes(region, span, Pattern::Sequential, block_bytes);
             let params = Params { form: Some((*form).into()), ..writes };
-            let spec = SustainedSpec { rest_ns, ops };
+            let spec = SustainedSpec { rest_ns, ops, piece_bytes };
             cells.add(params, &spec, rest_ns + time_ns + 8 * READ_NS, ops * block_bytes);
         }
         Ok(())
@@ -151,16 +174,29 @@ impl Procedure for Sustained {
             let limits =
                 LoopLimits { max_ops: total_ops - outcome.cell.ops, ..LoopLimits::time(left_ns) };
             let load = stretch::load(cell, context, pass);
-            let tally = context.drive_watched(
-                "filling",
-                &load,
-                &limits,
-                &mut sequential(rest, block_bytes),
-                &mut watch,
-            );
+            let tally = match cell.spec.piece_bytes {
+                None => context.drive_watched(
+                    "filling",
+                    &load,
+                    &limits,
+                    &mut sequential(rest, block_bytes),
+                    &mut watch,
+                ),
+                Some(piece_bytes) => {
+                    let begun_blocks = (begun_bytes / block_bytes) as usize;
+                    let mut places = spread(span, piece_bytes, block_bytes).skip(begun_blocks);
+                    context.drive_watched(
+                        "filling",
+                        &load,
+                        &limits,
+                        &mut |_| places.next(),
+                        &mut watch,
+                    )
+                }
+            };
             let is_full = tally.stop == Stop::Bytes;
             add_pass(&mut outcome, tally);
-            if !is_full {
+            if !is_full || cell.spec.piece_bytes.is_some() {
                 break;
             }
             rest = span;
@@ -179,8 +215,40 @@ impl Procedure for Sustained {
             Some((name.to_owned(), Estimate { value: bps?, ci95: None, n }))
         });
         outcome.cell.metrics.other.extend(figures);
+        if let Some(piece_bytes) = cell.spec.piece_bytes {
+            let written = begun_bytes / block_bytes + outcome.cell.ops;
+            look_back(&mut outcome, spread(span, piece_bytes, block_bytes), written, context);
+        }
         outcome
     }
+}
+
+/// Reads samples of a fill of so many blocks, the oldest first, and adds what became of them.
+fn look_back(
+    outcome: &mut CellOutcome,
+    blocks: impl Iterator<Item = Extent>,
+    written: u64,
+    context: &mut CellContext<'_>,
+) {
+    let medium = &mut *context.medium;
+    medium.set_data_needed(true, context.generator);
+    if outcome.cell.stop.cut_short() || !medium.facts().keeps_data {
+        return;
+    }
+    let step = (written / SAMPLES).max(1);
+    let sample_bytes = SAMPLE_BYTES.min(outcome.cell.params.block_bytes.unwrap_or(SAMPLE_BYTES));
+    let places: Vec<Extent> = blocks
+        .take(written as usize)
+        .step_by(step as usize)
+        .map(|block| Extent::new(block.offset_bytes, sample_bytes))
+        .collect();
+    // A medium that cannot be read is the next cell's matter.
+    let kept = capacity::kept(medium, context.generator, &places).unwrap_or_default();
+    let order = |place: u64| places.iter().position(|sample| sample.offset_bytes == place);
+    let mut kept = kept;
+    kept.sort_by_key(|(place, _)| order(*place));
+    let written_bytes = written * outcome.cell.params.block_bytes.unwrap_or(0);
+    capacity::note_fill(&mut outcome.cell, &kept, written_bytes);
 }
 
 /// Writes the beginning, which counts in the curve's places and not in its rates: reading it
@@ -337,7 +405,7 @@ mod tests {
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{TestBench, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_medium, run_simulated};
 
     #[test]
     fn as_much_as_the_medium_holds_over_its_second_half() {
@@ -406,6 +474,56 @@ mod tests {
             "{}",
             first(2)
         );
+    }
+
+    /// Case: 17 GB went into the same 512 MiB, and a slow part elsewhere was "good for video".
+    #[test]
+    fn a_fill_is_an_even_sample_of_the_medium_wherever_it_ends() {
+        let slow = |request: &device::Request, _| {
+            let is_slow = (5 * GIB..6 * GIB).contains(&request.offset_bytes);
+            MILLISECOND_NS * if is_slow { 100 } else { 10 }
+        };
+        let fill = "sustained form=first order=spread";
+        let ran = TestBench::raw(8 * GIB, slow).run(&[&format!("{fill} time=20m")]);
+        let mut places: Vec<u64> = ran
+            .requests
+            .iter()
+            .filter(|request| request.op == device::Op::Write)
+            .map(|request| request.offset_bytes / MIB)
+            .collect();
+        let order: Vec<u64> = places.iter().step_by(256).map(|at| at / 256).collect();
+        assert_eq!(order[..8], [0, 16, 8, 24, 4, 20, 12, 28]);
+        places.sort_unstable();
+        assert_eq!(places, (0..8 * 1024).collect::<Vec<_>>());
+        let cell = ran.cell("sustained/1");
+        let slowest = cell.series[0].points.iter().map(|point| point[1]).fold(f64::MAX, f64::min);
+        assert!((slowest / (MIB as f64 * 10.0) - 1.0).abs() < 0.01, "{slowest}");
+        let file = TestBench::file(8 * GIB, slow).left_out(&[fill]);
+        assert!(file.contains("only a medium that may be erased is filled"), "{file}");
+    }
+
+    #[test]
+    fn a_fill_finds_a_fake_that_it_fills() {
+        let fill = |keeps: &str| {
+            let profile = format!(
+                "about = \"x\"\nsource = \"docs/field/counterfeits.md#f3probe\"\nguesses = \"all\"\n[medium]\ncapacity = \"32 GiB\"\n\
+                 [read]\ncommand = \"0.8 ms\"\nrate = \"20 MB/s\"\n[write]\ncommand = \"0.8 ms\"\nrate = \"40 MB/s\"\nunit = \"16 KiB\"\n\
+                 partial = \"1.5 ms\"\n[page_mapped]\n{keeps}"
+            );
+            let profile = sim::Profile::parse("fake", &profile).unwrap();
+            let options = sim::SimOptions { seed: 5, capacity: None, keep_data: true };
+            let medium = sim::SimDevice::new(&profile, options);
+            run_medium(medium, None, 5, &["sustained form=first order=spread time=2m"]).remove(0)
+        };
+        for keeps in ["first", "latest"] {
+            let cell = fill(&format!("[fake]\nreal = \"1 GiB\"\nkeeps = \"{keeps}\"\n"));
+            assert_eq!(record::CapacityKind::of_probe(&cell), Some(record::CapacityKind::Filling));
+            let [low, high] = cell.metrics.other["real_bytes"].ci95.unwrap();
+            assert!((low..=high).contains(&(GIB as f64)) && high < 1.2e9, "{low} {high}");
+        }
+        let good = fill("");
+        assert!(!good.metrics.other.contains_key("type"));
+        assert!(good.metrics.other["marks_good"].value >= 256.0);
     }
 
     #[test]

@@ -365,8 +365,17 @@ pub fn run_profile(
     seed: u64,
     tests: &[&str],
 ) -> Vec<Cell> {
-    let medium =
-        sim::SimDevice::new(profile, sim::SimOptions { seed, capacity: None, keep_data: false });
+    let options = sim::SimOptions { seed, capacity: None, keep_data: false };
+    run_medium(sim::SimDevice::new(profile, options), declared_au_bytes, seed, tests)
+}
+
+/// The same on this medium.
+pub fn run_medium(
+    medium: sim::SimDevice,
+    declared_au_bytes: Option<u64>,
+    seed: u64,
+    tests: &[&str],
+) -> Vec<Cell> {
     let mut bench = TestBench::raw(0, |_, _| 0);
     bench.target.facts = medium.facts().clone();
     bench.target.au_bytes = declared_au_bytes;

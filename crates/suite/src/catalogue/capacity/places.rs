@@ -3,6 +3,8 @@
 use device::Extent;
 use stats::Random;
 
+use crate::offsets::bit_reversed;
+
 /// Blocks at equal distances from a random place on: any range as long as the distance contains
 /// one. Their order spreads any first few of them over the whole range, so that frequent copies are
 /// found soon.
@@ -16,11 +18,7 @@ pub(super) fn evenly_spaced_blocks(
     let blocks = range.bytes / block_bytes;
     let first = random.below(stride);
     let count = blocks.saturating_sub(first).div_ceil(stride);
-    let bits = u64::BITS - count.leading_zeros();
-    let spread = (0..1_u64 << bits)
-        .map(|at| at.reverse_bits() >> (u64::BITS - bits.max(1)))
-        .filter(|at| *at < count);
-    spread.map(|at| range.offset_bytes + (first + at * stride) * block_bytes).collect()
+    bit_reversed(count).map(|at| range.offset_bytes + (first + at * stride) * block_bytes).collect()
 }
 
 /// One random block in each of so many equal parts of a range, in order.

@@ -110,6 +110,36 @@ pub(crate) fn fill_cache_at_least(planned: &mut PlannedCell, cache_bytes: u64) {
 /// Least number of lost places, with all kept ones below them, that are a lost tail.
 const CLEAR_TAIL: usize = 3;
 
+/// Adds what became of samples of a fill to its cell: places in the order of writing, and whether
+/// each was kept. A full flash keeps the first of them, or the last; other losses are of places.
+pub(crate) fn note_fill(cell: &mut Cell, kept: &[(u64, bool)], written_bytes: u64) {
+    let lost = kept.iter().filter(|(_, kept)| !kept).count();
+    let count = |value: usize| Estimate { value: value as f64, ci95: None, n: kept.len() as u64 };
+    cell.metrics.other.insert("marks_good".into(), count(kept.len() - lost));
+    if lost == 0 {
+        return;
+    }
+    let caveat = format!("{lost} of {} places lost their data during the fill", kept.len());
+    let mut places = kept.to_vec();
+    places.sort_unstable();
+    note_loss(cell, caveat, &places, false);
+    if CapacityKind::of_probe(cell) != Some(CapacityKind::Damaged) {
+        return;
+    }
+    let share = |at: usize| written_bytes as f64 * at as f64 / kept.len() as f64;
+    let order: Vec<bool> = kept.iter().map(|(_, kept)| *kept).collect();
+    let latest: Vec<bool> = order.iter().rev().copied().collect();
+    let is_cut = |(cut, wrong)| wrong == 0 && lost >= CLEAR_TAIL && cut > 0;
+    let Some((cut, _)) = [tail(&order), tail(&latest)].into_iter().find(|found| is_cut(*found))
+    else {
+        return;
+    };
+    let (least, most) = (share(cut - 1), share(cut + 1));
+    let size = Estimate { value: least, ci95: Some([least, most]), n: kept.len() as u64 };
+    cell.metrics.other.insert("type".into(), count(CapacityKind::Filling as usize));
+    cell.metrics.other.insert(metric::REAL_BYTES.into(), size);
+}
+
 /// Replaces the conclusion that nothing is missing, if places of an earlier probe lost their data
 /// (`kept` is false): what was seen once is not undone by a probe that does not see it. `folds` is
 /// true if data was read elsewhere than it was written.
