@@ -154,6 +154,9 @@ fn has(cell: &Cell, kind: CapacityKind, declared: Option<u64>) -> String {
     if low >= high / 4 {
         return format!("it has between {} and {}", size_text(low), size_text(high));
     }
+    if declared.is_some_and(|declared| high >= declared) {
+        return format!("it has less, and how much {NOT_FOUND}");
+    }
     // The modulus of the addresses is known to the byte, but not that all of this range exists.
     let repeats = number(cell, metric::WRAP_BYTES) == Some(high as f64);
     let why = if repeats { " (its addresses repeat from there on)" } else { "" };

@@ -3,7 +3,7 @@
 
 use record::collection::HeadlineFigure;
 use record::text::printable;
-use record::units::Bytes;
+use record::units::{Bytes, decimal};
 use record::{Cell, Record, TargetKind, metric, test};
 
 use crate::Figures;
@@ -32,8 +32,8 @@ fn seen(record: &Record, probe: &Cell) -> String {
     match (amounts, Marks::of(probe).all) {
         ([Some(written), Some(read)], places) => format!(
             "{} were written and {} read back at {places} places of its {size}.",
-            Bytes(written),
-            Bytes(read)
+            decimal(written),
+            decimal(read)
         ),
         (_, 0) => format!("a probe of its {size} found nothing missing."),
         (_, places) => format!("{places} places of its {size} were read back as written."),

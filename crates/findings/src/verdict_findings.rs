@@ -1,7 +1,7 @@
 //! Findings from verdicts: one for each use, and one that sums them up in a sentence.
 
 use record::text::capitalised;
-use record::units::{Bytes, KIB};
+use record::units::{KIB, decimal};
 use record::{Direction, Finding, Fitness, Outcome, Record, Severity, Use, VerdictSentence};
 
 use crate::conditions::{self, listed, listed_with};
@@ -196,7 +196,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
 
 /// " in 256 MiB that were written": what a verdict on recordings rests on.
 fn within(bytes: u64) -> String {
-    format!(" in {} that were written", Bytes(bytes))
+    format!(" in {} that were written", decimal(bytes))
 }
 
 /// List of the uses of this level without a condition that rest on this part of the medium; those

@@ -145,8 +145,8 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Prints a size in decimal units.
-fn decimal(bytes: u64) -> String {
+/// A size in decimal units, as rates are: "268 MB".
+pub fn decimal(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{} kB", significant(bytes as f64 / 1e3)),

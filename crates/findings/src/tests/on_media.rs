@@ -102,7 +102,11 @@ fn is_true_of(profile: &Profile, id: &str) -> bool {
         "small-write-bypass" => spec.pattern_cheat.is_some() || small_writes,
         // Open units take sequential and random writes alike.
         "span-cache" | "small-span" => log_block.is_some_and(|mapping| mapping.log_merges < 1.0),
-        "slc-cache" => spec.page_mapped.as_ref().is_some_and(|mapping| !mapping.stages.is_empty()),
+        // "A fast cache is full, or it is hot": a fill without pauses cannot tell them apart.
+        "slc-cache" => {
+            spec.heat.is_some()
+                || spec.page_mapped.as_ref().is_some_and(|mapping| !mapping.stages.is_empty())
+        }
         "throttling" => spec.heat.is_some(),
         "front-area" => log_block.is_some_and(|mapping| mapping.front.is_some()),
         "flush" => spec.cache.as_ref().is_some_and(|cache| !cache.honest),

@@ -43,9 +43,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Longest time in which a server ends that was asked to, on a busy machine.
 const ENDING: Duration = Duration::from_secs(60);
 
-/// Time to wait for such programs before a detach is refused.
-const GLANCE: Duration = Duration::from_secs(5);
-
 /// Simulated medium that is attached; detached when dropped, unless it is in use.
 pub struct Attached {
     // In the order in which they must go.
@@ -191,7 +188,7 @@ pub fn end(place: &AttachedMedium) -> Result<Vec<PathBuf>> {
     let nodes = place.nodes();
     let mut used = None;
     // Who looks at every new device for a moment is waited for.
-    within(GLANCE, || {
+    within(PATIENCE, || {
         used = nodes.iter().find_map(|node| Some((node, in_use(node)?)));
         used.is_none()
     });
@@ -205,8 +202,9 @@ pub fn end(place: &AttachedMedium) -> Result<Vec<PathBuf>> {
         place.ask_to_end().or_internal()?;
         if !within(ENDING, || !place.is_served()) {
             let reason = anyhow!(
-                "{} came into use while it was being detached (`fuser -v` says by whom); it goes away when that program lets go of it",
-                words(&nodes)
+                "{} is still there after {} s: a program came to use it (`fuser -v` says which), or its server is slow; it goes away when that ends",
+                words(&nodes),
+                ENDING.as_secs()
             );
             return Err(reason).or_internal();
         }

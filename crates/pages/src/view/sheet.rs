@@ -2,7 +2,7 @@
 
 use findings::UseLevel;
 use record::text::{capitalised, printable};
-use record::units::Bytes;
+use record::units::decimal;
 use record::{Finding, Fitness, Record, Severity, Use, test};
 use report::caveats::{self, RecordCaveat};
 use report::{headline, words};
@@ -174,7 +174,7 @@ fn badge(record: &Record, use_level: &UseLevel) -> Badge {
         note: match use_level {
             UseLevel { condition: Some(_), .. } => "on a condition".to_owned(),
             UseLevel { few_samples: Some(_), .. } => "few samples".to_owned(),
-            UseLevel { within_bytes: Some(bytes), .. } => format!("in {}", Bytes(*bytes)),
+            UseLevel { within_bytes: Some(bytes), .. } => format!("in {}", decimal(*bytes)),
             _ => String::new(),
         },
     }

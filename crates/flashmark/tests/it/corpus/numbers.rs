@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use record::units::{Bytes, GIB, significant};
+use record::Outcome;
+use record::units::{Bytes, GIB, decimal, significant};
 
 use super::{Shown, shown};
 
@@ -112,9 +113,17 @@ fn sizes(shown: &Shown) -> impl Iterator<Item = String> {
     });
     let found = found.map(|bytes| bytes.map(|bytes| bytes as u64));
     let medium = [record.medium.capacity_bytes, record.medium.au_bytes];
-    let all = params.chain(medium).chain(found).flatten();
+    let written = record.findings.iter().map(|finding| match &finding.outcome {
+        Some(Outcome::Use { within_bytes, .. }) => *within_bytes,
+        _ => None,
+    });
+    let all = params.chain(medium).chain(found).chain(written).flatten();
     all.flat_map(|bytes| {
-        [Bytes(bytes).to_string(), format!("{} GiB", significant(bytes as f64 / GIB as f64))]
+        [
+            Bytes(bytes).to_string(),
+            decimal(bytes),
+            format!("{} GiB", significant(bytes as f64 / GIB as f64)),
+        ]
     })
 }
 

@@ -2,7 +2,7 @@
 
 use findings::{UseLevel, use_levels};
 use record::text::{capitalised, printable};
-use record::units::Bytes;
+use record::units::decimal;
 use record::{Finding, Fitness, Severity, Use};
 
 use super::Screen;
@@ -114,7 +114,7 @@ fn named(one: &UseLevel, notes: Notes) -> String {
         wanted => wanted.noun().to_owned(),
     };
     let name = match one.within_bytes {
-        Some(bytes) => format!("{name} in {}", Bytes(bytes)),
+        Some(bytes) => format!("{name} in {}", decimal(bytes)),
         None => name,
     };
     let condition = one.condition.map(|condition| condition.short().to_owned());
