@@ -25,7 +25,8 @@
 //! that is the diagonal, on a wraparound a saw. With `restore` also `restored_bytes` and
 //! `unrestored_bytes`: bytes that have their original data again, and bytes that have not although
 //! there is flash behind them; `elsewhere_places` and `elsewhere_changed`: places with data that was
-//! not overwritten, and those that have other data afterwards; and `owed_bytes` if some data is still to be restored from the log.
+//! not overwritten, and those that have other data afterwards; and `owed_bytes` if some data is
+//! still to be restored from the log.
 
 mod backed_up;
 mod block_content;

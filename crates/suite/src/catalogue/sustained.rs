@@ -244,9 +244,6 @@ fn look_back(
         .collect();
     // A medium that cannot be read is the next cell's matter.
     let kept = capacity::kept(medium, context.generator, &places).unwrap_or_default();
-    let order = |place: u64| places.iter().position(|sample| sample.offset_bytes == place);
-    let mut kept = kept;
-    kept.sort_by_key(|(place, _)| order(*place));
     let written_bytes = written * outcome.cell.params.block_bytes.unwrap_or(0);
     capacity::note_fill(&mut outcome.cell, &kept, written_bytes);
 }

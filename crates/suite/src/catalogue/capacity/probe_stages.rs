@@ -226,6 +226,11 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         self.prober.context.allotted_ns <= SHORT_NS
     }
 
+    /// Number of ramps.
+    fn ramps(&self) -> u64 {
+        if self.far.bytes == 0 { 1 } else { 2 }
+    }
+
     /// True if the ramp at the far end is written after the other one, and not step by step with it.
     fn far_is_last(&self) -> bool {
         self.planned_ns <= SHORT_NS

@@ -50,9 +50,7 @@ pub(crate) fn kept(
         let at = found.place.offset_bytes;
         (at, block(generator, 0, found.place, &found.data).is_present(at, None))
     };
-    let mut kept: Vec<_> = read_places(medium, marks)?.iter().map(is_there).collect();
-    kept.sort_unstable();
-    Ok(kept)
+    Ok(read_places(medium, marks)?.iter().map(is_there).collect())
 }
 
 /// True if the probe's ramp is found elsewhere too: addresses fold. Tested only if the probe had no

@@ -25,6 +25,7 @@ impl ProbeStages<'_, '_, '_> {
     ) -> StepOutcome<bool> {
         let block = self.prober.block_bytes;
         let marks = groups.concat();
+        let marked = marks.len() as u64;
         let is_kept = |place: &u64| self.prober.shown.get(place) == Some(&BlockContent::Good);
         let mut kept: Vec<u64> = marks.into_iter().filter(is_kept).collect();
         let is_lost = |seen: &BlockContent| !seen.is_present(0, None);
@@ -52,12 +53,13 @@ impl ProbeStages<'_, '_, '_> {
         let present = |seen: Vec<(u64, bool)>| seen.iter().filter(|(_, present)| *present).count();
         let again = present(self.kept(pass, &kept)?);
         let new = present(self.kept(pass, &fresh)?);
-        if again * 16 < kept.len() * AGREEING || new > 0 || fresh.len() < AGREEING / 2 {
+        if again * (TRIED as usize) < kept.len() * AGREEING || new > 0 || fresh.len() < AGREEING / 2
+        {
             return Ok(false);
         }
         self.found.kind = Some(CapacityKind::Filling);
         self.found.cache_bytes = None;
-        self.found.real_bytes = Some(self.filled_bytes(groups.concat().len() as u64)?);
+        self.found.real_bytes = Some(self.filled_bytes(marked)?);
         Ok(true)
     }
 

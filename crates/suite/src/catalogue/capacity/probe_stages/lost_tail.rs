@@ -24,9 +24,8 @@ impl ProbeStages<'_, '_, '_> {
     /// Explains lost marks after this step: a lost tail, folding addresses, or damage.
     pub(super) fn explain_lost_marks(&mut self, step: usize, groups: &[Vec<u64>]) -> StepOutcome {
         // A memory may take all writes, or only those without flash.
-        let ramps = if self.far.bytes == 0 { 1 } else { 2 };
         let (before, now) =
-            (if step == 0 { 0 } else { self.steps[step - 1] }, ramps * self.steps[step]);
+            (if step == 0 { 0 } else { self.steps[step - 1] }, self.ramps() * self.steps[step]);
         let now = self.remembered_at_far_end().map_or(now, |most| now.min(most));
         let before = before.min(now);
         self.found.cache_bytes = Some([before, now]);
@@ -131,8 +130,7 @@ impl ProbeStages<'_, '_, '_> {
         let from = real_bytes.next_multiple_of(block);
         // Beyond these places there is to be room for what empties a memory of them.
         let all_bytes = self.prober.span.end().saturating_sub(from);
-        let ramps = if self.far.bytes == 0 { 1 } else { 2 };
-        let tail = Extent::new(from, all_bytes / ramps / block * block);
+        let tail = Extent::new(from, all_bytes / self.ramps() / block * block);
         let asked = self.evidence.iter().filter(|(place, _)| *place >= from).count() as u64;
         if asked >= ASKED_OF_TAIL || tail.bytes < ASKED_OF_TAIL * block {
             return Ok(());
