@@ -1,6 +1,6 @@
 //! Distinction of damaged places from a medium that was gone for a time.
 
-use device::{Device, Extent, IoError, IoErrorKind, Request};
+use device::{Extent, IoError, IoErrorKind, Request};
 use record::Stop;
 
 use super::{Failed, Prober};
@@ -66,31 +66,16 @@ impl Prober<'_, '_> {
         tally.error.map_or(Ok(()), Err)
     }
 
-    /// True if a place takes the data that it has: a restore does not write what is there already.
-    fn takes_again(&mut self, place: Extent, data: &[u8]) -> bool {
-        if place.bytes > self.budget_bytes {
-            return true;
-        }
-        self.budget_bytes -= place.bytes;
-        let medium = &mut *self.context.medium;
-        medium.prepare(1, data.len()).is_ok() && {
-            medium.buffer(0)[..data.len()].copy_from_slice(data);
-            let mut done = Vec::with_capacity(1);
-            medium.submit(Request::write(0, place.offset_bytes, place.bytes)).is_ok()
-                && medium.reap(1, &mut done).is_ok()
-                && done.iter().all(|done| done.result.is_ok())
-        }
-    }
-
+    /// True if a place gives no error now. Kept data has just been written by the restore, and
+    /// nothing is written after it.
     fn works_now(&mut self, offset_bytes: u64, failed: Failed, put: Option<&Restored>) -> bool {
         let place = Extent::new(offset_bytes, failed.bytes);
         if let Some(put) = put {
             let refused = |place: &Extent| {
                 put.lost.iter().any(|lost| lost.place.is_some_and(|lost| lost.overlaps(place)))
             };
-            let data = self.transfer(Request::read(0, place.offset_bytes, place.bytes));
             return !refused(&place)
-                && data.is_ok_and(|data| !failed.writing || self.takes_again(place, &data));
+                && self.transfer(Request::read(0, place.offset_bytes, place.bytes)).is_ok();
         }
         if failed.writing && place.bytes <= self.budget_bytes && self.write_again(place).is_err() {
             return false;
