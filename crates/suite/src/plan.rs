@@ -151,6 +151,12 @@ impl Plan {
         once.saturating_mul(self.times()).saturating_add(of_rounds)
     }
 
+    /// Size in bytes of the largest file that a test makes for itself, beside the test file.
+    pub fn staged_bytes(&self) -> u64 {
+        let staged = self.cells.iter().filter(|cell| catalogue::record_ops::is_staged(cell));
+        staged.map(|cell| span_of(cell).bytes).max().unwrap_or(0)
+    }
+
     /// Most nanoseconds of the run.
     pub fn max_ns(&self) -> u64 {
         let once = saturating_sum(self.cells.iter().map(|cell| cell.max_ns));

@@ -41,8 +41,10 @@ fn what_capacity_overwrites_is_restored() {
     if !has_root() {
         return;
     }
-    let (mut tally, mut chance) =
-        (Tally::of("kills", "capacity without --erase, then restore"), Random::new(seed(11)));
+    let (mut tally, mut chance) = (
+        Tally::of("kills", "check or capacity without --erase, then restore"),
+        Random::new(seed(11)),
+    );
     let scratch = Scratch::new();
     let image = scratch.image("image", 128 * MIB);
     let before = fs::read(&image).unwrap();
@@ -51,18 +53,24 @@ fn what_capacity_overwrites_is_restored() {
             fs::write(&image, &before).unwrap();
             let device = LoopDevice::new(&image);
             let flashmark = Flashmark::new();
-            let mut child = flashmark.start(&format!(
-                "run {} --only capacity --quiet --set capacity.keep=8MiB",
-                device.word()
-            ));
+            let device = device.word();
+            let mut child = flashmark.start(&match number % 2 {
+                0 => format!("check {device} --quiet"),
+                _ => format!("run {device} --only capacity --quiet --set capacity.keep=8MiB"),
+            });
             let overwritten =
                 |run: &PathBuf| fs::metadata(run.join("undo.log")).is_ok_and(|log| log.len() > 0);
             let has_overwritten = || flashmark.runs().iter().any(overwritten);
             begun(number, &mut child, has_overwritten);
-            tally.count("alive when killed", kill_within(&mut child, 300_000, &mut chance).into());
+            tally.count("alive when killed", kill_within(&mut child, 120_000, &mut chance).into());
             let changed = fs::read(&image).unwrap() != before;
             tally.count("in the middle", changed.into());
-            if changed {
+            if changed && number.is_multiple_of(3) {
+                let mut restore = flashmark.start(&["restore"]);
+                tally
+                    .count("restore killed", kill_within(&mut restore, 60_000, &mut chance).into());
+            }
+            if has_overwritten() {
                 flashmark.done(&["restore"]);
             }
             assert!(fs::read(&image).unwrap() == before, "something was not restored");

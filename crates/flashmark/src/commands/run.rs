@@ -129,6 +129,10 @@ fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
     }
     let written = plan.max_written_bytes();
     text += &format!("\nTime     {}\nWritten  at most {}", words::longest(plan, 0), Bytes(written));
+    if opened.target.kind == TargetKind::Directory {
+        let bytes = opened.info.facts.capacity_bytes + plan.staged_bytes();
+        text += &format!("\nFiles    at most {} at a time, gone at the end", Bytes(bytes));
+    }
     // A file is written in one place of its medium, whose share of the wear nobody knows.
     let is_file = opened.target.kind == TargetKind::File;
     if let Some(capacity) =

@@ -1,10 +1,12 @@
 //! Whole runs on simulated media: repeatable, kept, shown, planned and judged as the flags say.
 
 use std::fs;
+use std::time::Duration;
 
+use record::units::Bytes;
 use record::{Ended, Record};
 
-use crate::support::{Flashmark, Ran, Scratch};
+use crate::support::{EXT4, Flashmark, MIB, Ran, Scratch, eventually, mounted};
 
 /// The record of a run from a store and a working directory of its own, as text.
 fn record_of(words: &[&str]) -> String {
@@ -98,6 +100,32 @@ fn a_plan_for_a_directory_writes_nothing_either() {
     let flashmark = Flashmark::new();
     flashmark.done(&["run", scratch.word(), "--suite", "quick", "--plan"]);
     assert!(scratch.names().is_empty() && fs::read_dir(flashmark.home()).unwrap().count() == 0);
+}
+
+/// Whatever it does there, it leaves others their room.
+#[test]
+fn files_in_a_directory_are_no_larger_than_the_plan_says() {
+    let Some((_scratch, _image, _device, mount)) = mounted(256 * MIB, EXT4, &[]) else { return };
+    let flashmark = Flashmark::new();
+    let words = ["run", mount.word(), "--suite", "standard", "--time-limit", "8s"];
+    let plan = flashmark.done(&[&words[..], &["--plan"]].concat());
+    let said = plan.out.lines().find_map(|line| line.strip_prefix("Files    at most ")).unwrap();
+    let (said, _) = said.split_once(" at a time").unwrap();
+    let planned: u64 = said.parse::<Bytes>().unwrap().0;
+    let free = || {
+        let stat = rustix::fs::statvfs(mount.path()).unwrap();
+        stat.f_bfree * stat.f_frsize
+    };
+    let (before, mut least) = (free(), u64::MAX);
+    let mut run = flashmark.start(&[&words[..], &["--quiet"]].concat());
+    while run.try_wait().unwrap().is_none() {
+        least = least.min(free());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let fell = before - least;
+    // ext4 keeps a list of where the parts of a file are.
+    assert!((4 * MIB..=planned + planned / 64).contains(&fell), "{fell} of {planned}");
+    eventually("the files to be gone", || (free() >= before).then_some(()));
 }
 
 /// No value of a list of spans was counted, and the file was 512 MiB: "there are only 512 MiB".
