@@ -5,15 +5,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::machine::Task;
-use super::machine::{Disk, Machine};
+use stats::Random;
+
+use super::machine::{Disk, Machine, Task};
 use super::reader::Card;
 use super::scene::{READER, SERIAL, Scenario, Scene};
 use crate::card::{changed, unchanged};
-use crate::support::{MIB, Scratch, eventually, tool};
+use crate::support::{MIB, Scratch, eventually, seed, times, tool};
+use crate::tally::Tally;
 
 /// Rate in bytes per second that is slow enough for something to happen in the middle.
 const MAX_BPS: u64 = 6 * MIB;
+
+const CHECK: &str = "check /dev/sda";
+const CAPACITY: &str =
+    "run /dev/sda --only capacity --set capacity.keep=8MiB --set capacity.cache=16MiB";
 
 pub const SCENARIOS: &[Scenario] = &[
     ("capacity, the card out of the slot for 3 s", out_of_the_slot),
@@ -23,6 +29,17 @@ pub const SCENARIOS: &[Scenario] = &[
 #[test]
 #[ignore = "minutes in a virtual machine: cargo validation torture --only cards"]
 fn a_card_is_restored_after_a_power_cut() {
+    let mut tally = Tally::of("lent", "check or capacity, the power cut, then restore");
+    let mut chance = Random::new(seed(52));
+    for number in 0..times("CARDS", 1) {
+        let words = [CHECK, CAPACITY][number as usize % 2];
+        let waits = Duration::from_millis(chance.below(1500));
+        tally.attempt(1, &format!("cut {number}"), |tally| cut_and_restored(words, waits, tally));
+    }
+    tally.end();
+}
+
+fn cut_and_restored(words: &str, waits: Duration, tally: &mut Tally) {
     let scratch = Scratch::new();
     let results = scratch.file("results", "");
     fs::File::options().write(true).open(&results).unwrap().set_len(256 * MIB).unwrap();
@@ -30,10 +47,11 @@ fn a_card_is_restored_after_a_power_cut() {
     let Some(mut machine) = Machine::boot(&[Disk(results.clone())]) else { return };
     mount(&mut machine);
     let mut scene = Scene::keeping_at(&mut machine, HOME);
-    let (image, before, _run) = in_the_middle(&mut scene);
+    let (image, before, _run) = in_the_middle(&mut scene, words);
+    std::thread::sleep(waits);
     let cards = scene.scratch;
     machine.cut_power();
-    assert!(changed(&image, &before).is_some(), "the power was cut in the middle");
+    tally.count("in the middle", changed(&image, &before).is_some().into());
 
     let Some(mut machine) = Machine::boot(&[Disk(results)]) else { return };
     mount(&mut machine);
@@ -54,18 +72,17 @@ fn mount(machine: &mut Machine) {
 
 /// A run that has written to the card and not yet restored everything: the card, what was on it,
 /// and the run.
-fn in_the_middle(scene: &mut Scene<'_>) -> (PathBuf, Vec<u8>, Task) {
+fn in_the_middle(scene: &mut Scene<'_>, words: &str) -> (PathBuf, Vec<u8>, Task) {
     let image = scene.used_card("card");
     let before = fs::read(&image).unwrap();
     scene.plug(&Card::slow(&image, MAX_BPS), "/dev/sda");
-    let run = scene
-        .start("run /dev/sda --only capacity --set capacity.keep=8MiB --set capacity.cache=16MiB");
+    let run = scene.start(words);
     is_touched(&image, &before);
     (image, before, run)
 }
 
 fn out_of_the_slot(scene: &mut Scene<'_>) {
-    let (image, before, run) = in_the_middle(scene);
+    let (image, before, run) = in_the_middle(scene, CAPACITY);
     scene.machine.eject(READER);
     std::thread::sleep(Duration::from_secs(3));
     scene.machine.swap(READER, &Card::new(&image));
@@ -74,7 +91,7 @@ fn out_of_the_slot(scene: &mut Scene<'_>) {
 }
 
 fn unplugged(scene: &mut Scene<'_>) {
-    let (image, before, run) = in_the_middle(scene);
+    let (image, before, run) = in_the_middle(scene, CAPACITY);
     scene.machine.unplug(READER);
     std::thread::sleep(Duration::from_secs(3));
     scene.machine.plug(READER, SERIAL, Some(&Card::new(&image)));
