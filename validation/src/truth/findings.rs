@@ -8,6 +8,7 @@ pub mod cache;
 mod cheats;
 pub mod dice;
 mod fakes;
+mod in_suites;
 mod look;
 mod losses;
 pub mod medium;
@@ -40,8 +41,13 @@ pub struct Flags {
     /// Share of the media to draw, from 0 to 1.
     #[arg(long, requires = "findings", default_value_t = 1.0)]
     pub share: f64,
-    /// Parts to run: cheats, fakes, losses, troubled.
-    #[arg(long, requires = "findings", value_delimiter = ',', default_value = "cheats,fakes,losses")]
+    /// Parts to run: cheats, fakes, in-suites, losses, troubled.
+    #[arg(
+        long,
+        requires = "findings",
+        value_delimiter = ',',
+        default_value = "cheats,fakes,losses"
+    )]
     pub parts: Vec<String>,
     /// Show the errors for each medium with a wrong result; also with --drawn.
     #[arg(long)]
@@ -111,9 +117,12 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
         let hold = match part.as_str() {
             "cheats" => cheats::hold,
             "fakes" => fakes::hold,
+            "in-suites" => in_suites::hold,
             "losses" => losses::hold,
             "troubled" => troubled::hold,
-            other => anyhow::bail!("there is no part '{other}': cheats, fakes, losses, troubled"),
+            other => anyhow::bail!(
+                "there is no part '{other}': cheats, fakes, in-suites, losses, troubled"
+            ),
         };
         let part = hold(seed, flags.share);
         rows.extend(part.rows);

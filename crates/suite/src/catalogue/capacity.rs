@@ -45,7 +45,7 @@ use self::block_content::BlockContent;
 use self::probe_stages::{ProbeStages, ProbeState};
 use self::prober::{Halt, Prober};
 pub(crate) use self::recheck::{
-    fill_cache_at_least, folds, kept, marks_left, note_fill, note_loss,
+    FillSample, fill_cache_at_least, folds, kept, marks_left, note_fill, note_loss,
 };
 use device::Extent;
 

@@ -245,7 +245,21 @@ fn look_back(
     // A medium that cannot be read is the next cell's matter.
     let kept = capacity::kept(medium, context.generator, &places).unwrap_or_default();
     let written_bytes = written * outcome.cell.params.block_bytes.unwrap_or(0);
-    capacity::note_fill(&mut outcome.cell, &kept, written_bytes);
+    let filled: Vec<capacity::FillSample> =
+        kept.into_iter().map(|(place, kept)| sample(place, kept, context.done)).collect();
+    capacity::note_fill(&mut outcome.cell, &filled, written_bytes);
+}
+
+/// A place of a fill, which may lie where an earlier cell had written; a probe wrote at single places.
+fn sample(place: u64, is_kept: bool, done: &[record::Cell]) -> capacity::FillSample {
+    let has_written = |cell: &record::Cell| {
+        let (params, at) = (&cell.params, Extent::new(place, 1));
+        let span = params.span_offset_bytes.zip(params.span_bytes);
+        cell.written_bytes > 0
+            && cell.test != test::CAPACITY
+            && span.is_some_and(|(offset, bytes)| Extent::new(offset, bytes).contains(&at))
+    };
+    capacity::FillSample { place, is_kept, is_fresh: !done.iter().any(has_written) }
 }
 
 /// Writes the beginning, which counts in the curve's places and not in its rates: reading it

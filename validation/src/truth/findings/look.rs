@@ -54,12 +54,18 @@ impl Drawn {
     /// Runs a suite on a fresh medium and concludes. There is no file system on the medium, and it
     /// declares no allocation unit, as behind a USB reader.
     pub fn run(&self, suite: &Suite, keep_data: bool) -> Record {
+        self.run_on(suite, keep_data, None)
+    }
+
+    /// The same on a medium that must be restored, for the reason in `must_restore`.
+    pub fn run_on(&self, suite: &Suite, keep_data: bool, must_restore: Option<String>) -> Record {
         let (profile, seed) = (parsed(&self.profile), self.seed);
         let medium = SimDevice::new(&profile, SimOptions { seed, capacity: None, keep_data });
         let device = self.trouble.around(medium);
         let files = Err("there is no file system to put a file on".into());
         let site = TargetInfo {
             files,
+            must_restore,
             ..TargetInfo::unrestricted(TargetKind::Simulated, device.facts().clone())
         };
         let (plan, end) = run(device, &site, suite, &Choice::default(), &mut NoStage, seed);

@@ -396,6 +396,11 @@ impl<'a, 'b> Prober<'a, 'b> {
         self.unusable.len()
     }
 
+    /// Number of those that begin in a range.
+    pub fn failed_places_in(&self, range: Extent) -> usize {
+        self.unusable.range(range.offset_bytes..range.end()).count()
+    }
+
     fn note_unusable(&mut self, place: Option<Extent>, failed: Failed) {
         self.shown.extend(place.map(|place| (place.offset_bytes, BlockContent::Unusable)));
         self.unusable.extend(place.map(|place| (place.offset_bytes, failed)));

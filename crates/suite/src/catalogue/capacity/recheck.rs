@@ -108,32 +108,53 @@ pub(crate) fn fill_cache_at_least(planned: &mut PlannedCell, cache_bytes: u64) {
 /// Least number of lost places, with all kept ones below them, that are a lost tail.
 const CLEAR_TAIL: usize = 3;
 
-/// Adds what became of samples of a fill to its cell: places in the order of writing, and whether
-/// each was kept. A full flash keeps the first of them, or the last; other losses are of places.
-pub(crate) fn note_fill(cell: &mut Cell, kept: &[(u64, bool)], written_bytes: u64) {
-    let lost = kept.iter().filter(|(_, kept)| !kept).count();
-    let count = |value: usize| Estimate { value: value as f64, ci95: None, n: kept.len() as u64 };
-    cell.metrics.other.insert("marks_good".into(), count(kept.len() - lost));
+/// A place of a fill that was read afterwards.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FillSample {
+    /// Its first byte.
+    pub place: u64,
+    /// True if it has what the fill wrote.
+    pub is_kept: bool,
+    /// True if nothing had been written there before.
+    pub is_fresh: bool,
+}
+
+/// Adds what became of samples of a fill, in the order of writing, to its cell. A full flash keeps
+/// the first of the fresh places, or the last, and all that had flash before; other losses are of
+/// places.
+pub(crate) fn note_fill(cell: &mut Cell, samples: &[FillSample], written_bytes: u64) {
+    let lost = samples.iter().filter(|sample| !sample.is_kept).count();
+    let good = samples.len() - lost;
+    let count =
+        |value: usize| Estimate { value: value as f64, ci95: None, n: samples.len() as u64 };
+    cell.metrics.other.insert("marks_good".into(), count(good));
     if lost == 0 {
         return;
     }
-    let caveat = format!("{lost} of {} places lost their data during the fill", kept.len());
-    let mut places = kept.to_vec();
+    let caveat = format!("{lost} of {} places lost their data during the fill", samples.len());
+    let mut places: Vec<(u64, bool)> = samples.iter().map(|of| (of.place, of.is_kept)).collect();
     places.sort_unstable();
     note_loss(cell, caveat, &places, false);
     if CapacityKind::of_probe(cell) != Some(CapacityKind::Damaged) {
         return;
     }
-    let share = |at: usize| written_bytes as f64 * at as f64 / kept.len() as f64;
-    let order: Vec<bool> = kept.iter().map(|(_, kept)| *kept).collect();
+    let (fresh, before): (Vec<FillSample>, Vec<FillSample>) =
+        samples.iter().partition(|sample| sample.is_fresh);
+    let order: Vec<bool> = fresh.iter().map(|sample| sample.is_kept).collect();
     let latest: Vec<bool> = order.iter().rev().copied().collect();
-    let is_cut = |(cut, wrong)| wrong == 0 && lost >= CLEAR_TAIL && cut > 0;
-    let Some((cut, _)) = [tail(&order), tail(&latest)].into_iter().find(|found| is_cut(*found))
-    else {
+    // The probe wrote at some of the fresh places.
+    let few = lost / 10;
+    let is_full = before.iter().filter(|sample| !sample.is_kept).count() <= few && good > 0;
+    let is_cut = |order: &[bool]| lost >= CLEAR_TAIL && tail(order).1 <= few;
+    if !(is_cut(&order) && is_full || is_cut(&latest)) {
         return;
-    };
-    let (least, most) = (share(cut - 1), share(cut + 1));
-    let size = Estimate { value: least, ci95: Some([least, most]), n: kept.len() as u64 };
+    }
+    let share = |samples: f64| written_bytes as f64 * samples / places.len() as f64;
+    // Of one row the border is known to a sample, of places here and there their share is.
+    let is_row = before.is_empty() && tail(&order).1.min(tail(&latest).1) == 0;
+    let spread = if is_row { 1.0 } else { 2.0 * (good as f64).sqrt() + 1.0 };
+    let [low, high] = [good as f64 - spread, good as f64 + spread].map(|of| share(of.max(0.0)));
+    let size = Estimate { value: low, ci95: Some([low, high]), n: places.len() as u64 };
     cell.metrics.other.insert("type".into(), count(CapacityKind::Filling as usize));
     cell.metrics.other.insert(metric::REAL_BYTES.into(), size);
 }
@@ -206,5 +227,30 @@ mod tests {
         assert_eq!(of(&[true, false, true, false, false], false), (Some(Damaged), None));
         assert_eq!(of(&[true, true, true, false], false), (Some(Damaged), None));
         assert_eq!(of(&[true; 4], true), (Some(Wraparound), None));
+    }
+
+    /// Regression: flash that earlier tests had filled was called damaged, as the places that they
+    /// wrote lie among those that lost their data.
+    #[test]
+    fn a_flash_that_was_full_before_the_fill_is_a_fake() {
+        let of = |is_kept: fn(u64) -> bool| {
+            let mut cell = Cell::begun("a", test::SUSTAINED, Params::default());
+            let samples: Vec<FillSample> = (0..256)
+                .map(|at| at * 37 % 256)
+                .map(|place| FillSample {
+                    place,
+                    is_kept: is_kept(place),
+                    is_fresh: !(100..125).contains(&place),
+                })
+                .collect();
+            note_fill(&mut cell, &samples, 256_000);
+            let real = cell.metrics.other.get(metric::REAL_BYTES).and_then(|real| real.ci95);
+            (CapacityKind::of_probe(&cell), real)
+        };
+        let (kind, real) = of(|at| (100..125).contains(&at) || at == 250);
+        assert_eq!(kind, Some(CapacityKind::Filling));
+        assert!(real.is_some_and(|[low, high]| low < 26_000.0 && high > 26_000.0), "{real:?}");
+        assert_eq!(of(|at| at % 8 == 3), (Some(CapacityKind::Damaged), None));
+        assert_eq!(of(|at| at % 8 != 3), (Some(CapacityKind::Damaged), None));
     }
 }

@@ -1,8 +1,10 @@
+use std::sync::atomic::AtomicBool;
+
 use device::Device;
 use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{Cell, Stop};
 
-use super::trial::{CapacityKind, Geometry, Trial, examine, trial};
+use super::trial::{CapacityKind, Geometry, Trial, examine, probe_with, trial};
 
 mod unrestored;
 
@@ -180,6 +182,36 @@ fn a_size_that_is_not_known_to_the_block_is_a_range() {
             let holds = |[low, high]: [f64; 2]| (low..=high).contains(&(6.0 * GIB as f64));
             assert!(size.is_none_or(|range| range.is_some_and(holds)), "{size:?} {geometry:#?}");
         }
+    }
+}
+
+/// Places that answer with errors take no data that would empty a memory, and a memory may have most
+/// of what was written: the size is a range then.
+#[test]
+fn errors_and_large_memories_hide_no_fake_and_give_no_wrong_size() {
+    let fault = |from: u64, bytes: u64| {
+        format!("[[fault]]\nkind = \"medium-error\"\noffset = \"{from} B\"\nsize = \"{bytes} B\"\n")
+    };
+    let fake = |capacity, real, remembers_bytes, damage| Geometry {
+        remembers_bytes,
+        damage,
+        merges: false,
+        ..Geometry::limbo(capacity, real)
+    };
+    let fakes = [
+        fake(9_881_780_224, 364_795_904, 10 * MIB, fault(1_553_989_632, 3_171_942_400)),
+        fake(4_689_231_872, 96_381_952, 64 * MIB, fault(670_040_064, 1_530_920_960)),
+    ];
+    for (geometry, settings) in
+        fakes.iter().flat_map(|of| [(of, ""), (of, "cache=64MiB max_time=20s")])
+    {
+        let (device, stop) = (boxed(&geometry.profile(), 22), AtomicBool::new(false));
+        let (found, _) = probe_with(device, 22, None, &stop, &mut (), settings);
+        assert_eq!(found.kind, Some(CapacityKind::Limbo), "{geometry:#?}");
+        let size = found.cell.metrics.other["real_bytes"];
+        let [low, high] = size.ci95.unwrap_or([size.value; 2]);
+        let real = geometry.real_bytes as f64;
+        assert!(low <= real && real <= high, "{low} to {high}: {geometry:#?}");
     }
 }
 

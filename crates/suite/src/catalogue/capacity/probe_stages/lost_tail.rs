@@ -24,8 +24,8 @@ impl ProbeStages<'_, '_, '_> {
     /// Explains lost marks after this step: a lost tail, folding addresses, or damage.
     pub(super) fn explain_lost_marks(&mut self, step: usize, groups: &[Vec<u64>]) -> StepOutcome {
         // A memory may take all writes, or only those without flash.
-        let (before, now) =
-            (if step == 0 { 0 } else { self.steps[step - 1] }, self.ramps() * self.steps[step]);
+        let before = if step == 0 { 0 } else { self.steps[step - 1] };
+        let now = self.ramp_bytes + self.far_bytes;
         let now = self.remembered_at_far_end().map_or(now, |most| now.min(most));
         let before = before.min(now);
         self.found.cache_bytes = Some([before, now]);
@@ -108,7 +108,8 @@ impl ProbeStages<'_, '_, '_> {
     /// Begins the evidence with these marks and the ramp at the far end, without what may lie in a
     /// memory only.
     fn note_evidence(&mut self, marks: &[(u64, BlockContent)]) {
-        let remembered = self.remembered_at_far_end().unwrap_or(0);
+        let most = self.found.cache_bytes.map_or(0, |[_, most]| most);
+        let remembered = self.remembered_at_far_end().unwrap_or(most);
         let far = self
             .far_samples()
             .filter(|(place, kept)| !kept || self.written_since(*place) > remembered);

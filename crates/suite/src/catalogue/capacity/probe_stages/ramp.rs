@@ -7,7 +7,7 @@ use record::units::{KIB, MIB};
 use super::{ENOUGH_UNUSABLE, ProbeStages, ProbeTrouble};
 use crate::catalogue::capacity::block_content::BlockContent;
 use crate::catalogue::capacity::places::stratified;
-use crate::catalogue::capacity::prober::StepOutcome;
+use crate::catalogue::capacity::prober::{Halt, StepOutcome};
 
 /// Length in bytes of the ramp at its first doubling, without the bytes that are added to each:
 /// caches come in powers of two, and a ramp slightly longer than one detects it, where otherwise
@@ -70,8 +70,11 @@ impl ProbeStages<'_, '_, '_> {
             if !self.prober.folded.is_empty() {
                 return Ok(Some(ProbeTrouble::Folded));
             }
-            let fails = self.prober.failed_places() >= ENOUGH_UNUSABLE;
-            if fails || !seen.iter().all(|(place, seen)| seen.is_present(*place, None)) {
+            // Marks that answer with errors say nothing of a memory, which may answer for others.
+            let is_lost = |(place, seen): &(u64, BlockContent)| {
+                *seen != BlockContent::Unusable && !seen.is_present(*place, None)
+            };
+            if self.ramp_fails() || seen.iter().any(is_lost) {
                 return Ok(Some(ProbeTrouble::Vanished(step)));
             }
             self.note_filled();
@@ -101,6 +104,12 @@ impl ProbeStages<'_, '_, '_> {
         let more =
             if self.ramp_bytes == 0 { 0 } else { (more as u64).min(self.longest_ramp_bytes) };
         (self.ramp_bytes + more).min(self.longest_ramp_bytes) / MIB * MIB
+    }
+
+    /// True if the ramp itself meets errors everywhere.
+    fn ramp_fails(&self) -> bool {
+        let ramp = Extent::new(self.prober.span.offset_bytes, self.ramp_bytes);
+        self.prober.failed_places_in(ramp) >= ENOUGH_UNUSABLE
     }
 
     fn note_filled(&mut self) {
@@ -167,7 +176,8 @@ impl ProbeStages<'_, '_, '_> {
     /// addresses at finer distances.
     pub(super) fn recheck(&mut self, groups: &[Vec<u64>]) -> StepOutcome<Option<ProbeTrouble>> {
         self.prober.context.part(0.75, 1.0);
-        if self.combed_bytes == 0 || self.ramp_bytes >= 2 * self.combed_bytes {
+        let is_combed = self.combed_bytes > 0 && self.ramp_bytes < 2 * self.combed_bytes;
+        if !is_combed {
             self.seek_folding(0)?;
         }
         let mut places = groups.concat();
@@ -189,7 +199,22 @@ impl ProbeStages<'_, '_, '_> {
         let lost = |seen: &[(u64, BlockContent)]| {
             seen.iter().any(|(place, seen)| !seen.is_present(*place, None))
         };
+        if is_combed && !lost(&seen) && !lost(&sampled) && self.finds_folded_again()? {
+            return Ok(Some(ProbeTrouble::Folded));
+        }
         let last = self.steps.iter().rposition(|bytes| *bytes <= self.ramp_bytes).unwrap_or(0);
         Ok((lost(&seen) || lost(&sampled)).then_some(ProbeTrouble::Vanished(last)))
+    }
+
+    /// True if an address folds among as many others, of which time allows to look at: where addresses
+    /// are hashed, a search sees one in as many as are the same place.
+    fn finds_folded_again(&mut self) -> StepOutcome<bool> {
+        let combed_bytes = self.combed_bytes;
+        let ended = self.seek_folding(0);
+        self.combed_bytes = combed_bytes;
+        match ended {
+            Err(halt) if halt != Halt::TimeUp => Err(halt),
+            _ => Ok(!self.prober.folded.is_empty()),
+        }
     }
 }

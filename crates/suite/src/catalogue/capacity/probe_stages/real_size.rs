@@ -22,6 +22,7 @@ impl ProbeStages<'_, '_, '_> {
     ) -> StepOutcome<u64> {
         let block = self.prober.block_bytes;
         let at_once = self.marks_at_once(cached_bytes);
+        let (kept_at_first, failed) = (kept, self.prober.failed_places());
         self.found.real_bytes = Some([kept, lost]);
         while lost - kept > WINDOW_BYTES.max(cached_bytes / 2) {
             // Beyond the marks there is to be room for what empties a memory of them.
@@ -45,7 +46,10 @@ impl ProbeStages<'_, '_, '_> {
             self.found.real_bytes = Some([kept, lost]);
         }
         let real_bytes = self.window(kept, lost, cached_bytes)?;
-        self.found.real_bytes = Some([real_bytes, real_bytes]);
+        // What could not be written did not empty a memory, which may still have the marks.
+        let fails = self.prober.failed_places() > failed;
+        let least_bytes = if fails { kept_at_first.min(real_bytes) } else { real_bytes };
+        self.found.real_bytes = Some([least_bytes, real_bytes]);
         Ok(real_bytes)
     }
 
