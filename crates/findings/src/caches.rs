@@ -10,7 +10,7 @@ use crate::levels::{
     COARSENESSES, Cliff, MIN_FLASH, cliff, coarser, longest_fills, without_memory,
 };
 use crate::span_sweep::{SPAN_RATIO, cached_bytes, fast_until, spans};
-use crate::{open_aus, throttling};
+use crate::{open_aus, places, throttling};
 
 /// The findings `span-cache` and `slc-cache`, if the record shows such a cache.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
@@ -206,8 +206,9 @@ const FASTER_PLACES: f64 = 1.6;
 /// `slc-cache`: the rate of a fill falls to a lower level and stays there. A fall explained by heat
 /// belongs to `throttling`.
 fn slc_cliff(record: &Record) -> Option<Finding> {
-    // The tracks of a disk get shorter towards its end.
-    if throttling::is_heat(record) || record.medium.rotational == Some(true) {
+    // The tracks of a disk get shorter towards its end, and a slow part is none of a cache.
+    let is_by_place = record.medium.rotational == Some(true) || places::slow_part(record).is_some();
+    if is_by_place || throttling::is_heat(record) {
         return None;
     }
     let (cell, series, found) = fills(record)

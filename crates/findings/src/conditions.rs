@@ -2,7 +2,6 @@
 //! genuine medium, an honest flush, and lasting figures.
 
 use crate::genuineness::{self, Genuineness};
-use crate::written_share::{self, Share};
 use record::units::{KIB, MIB};
 use record::{Flag, Record, TargetKind, metric, test};
 
@@ -13,12 +12,8 @@ use crate::{caches, figure};
 /// Caveats of a positive verdict: "Not tested: whether it is genuine and whether its flush is
 /// honest." `durable` is true for a use with data that must survive a power cut. `None` if
 /// everything is known.
-/// `recorded` for one by the rate of large writes.
-pub(crate) fn caveats_of_positive(
-    record: &Record,
-    durable: bool,
-    recorded: bool,
-) -> Option<String> {
+/// `is_part` is true for one that rests on a part of the medium.
+pub(crate) fn caveats_of_positive(record: &Record, durable: bool, is_part: bool) -> Option<String> {
     let genuine = genuine(record);
     let flush = (durable
         && matches!(Flush::of(record), Flush::Untested)
@@ -29,7 +24,6 @@ pub(crate) fn caveats_of_positive(
         Genuineness::NoSign => Some("whether all of it is real".to_owned()),
         _ => genuine.filter(|_| !is_unproved).map(|_| "whether it is genuine".to_owned()),
     };
-    let is_part = recorded && written_share::of(record) != Share::All;
     let untested = open.into_iter().chain(flush).chain(lasting(record, is_part));
     let untested = listed(untested).map(|names| format!("Not tested: {names}."));
     let sentences: Vec<String> =
@@ -54,7 +48,7 @@ fn genuine(record: &Record) -> Option<&'static str> {
     Some(if is_free_space { FREE_SPACE } else { NOT_TESTED })
 }
 
-/// Caveat if recordings were judged by a part of the medium, or the figures were measured for a shorter
+/// Caveat if a use was judged by a part of the medium, or the figures were measured for a shorter
 /// time than real use takes: to fill every cache, and to heat the medium up.
 fn lasting(record: &Record, is_part: bool) -> Option<String> {
     // A cache that was filled has had the time to empty since.

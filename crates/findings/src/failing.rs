@@ -235,21 +235,23 @@ fn other_error(record: &Record) -> Option<FindingBuilder> {
 /// Fewest hanging I/Os that are not an accident of the host or the link.
 const MANY_HANGING: u64 = 3;
 
-/// Finding on a medium with latencies of [`HANGS_NS`] or more.
+/// Finding on a medium with latencies of [`HANGS_NS`] or more for each I/O in flight: the others may
+/// come first.
 fn hanging(record: &Record) -> Option<FindingBuilder> {
+    let limit_ns = |cell: &Cell| HANGS_NS.saturating_mul(cell.params.in_flight());
     let longest_ns = |cell: &Cell| {
         let stalled = cell.flags.iter().find_map(|flag| match flag {
             Flag::Stalled { longest_ns } => Some(*longest_ns),
             _ => None,
         });
-        stalled.filter(|longest_ns| *longest_ns >= HANGS_NS)
+        stalled.filter(|longest_ns| *longest_ns >= limit_ns(cell))
     };
     let hung: Vec<(&Cell, u64)> =
         usability::of_a_medium(record).filter_map(|cell| Some((cell, longest_ns(cell)?))).collect();
     let slowest = hung.iter().map(|(_, longest_ns)| *longest_ns).max()?;
     let count = |(cell, _): &(&Cell, u64)| match (&cell.histogram, number(cell, HANGING_IOS)) {
         (_, Some(counted)) => counted as u64,
-        (Some(histogram), None) => histogram.count_above(HANGS_NS - 1).max(1),
+        (Some(histogram), None) => histogram.count_above(limit_ns(cell) - 1).max(1),
         (None, None) => 1,
     };
     let many = saturating_sum(hung.iter().map(count));

@@ -75,7 +75,7 @@ pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
 
 /// Longest dip as a share of the whole: a shorter stretch that is slower than both neighbours is a
 /// pause of host or medium, not a level.
-const DIP: f64 = 0.1;
+pub(crate) const DIP: f64 = 0.1;
 
 /// Levels without dips; equal levels on both sides of a dip are joined.
 pub(crate) fn without_dips(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {

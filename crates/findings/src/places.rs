@@ -2,8 +2,9 @@
 //! the whole medium (docs/field/allocation-units.md#front-area,
 //! docs/field/classic-tools.md#rate-along-the-medium).
 
-use record::units::GIB;
-use record::{Cell, Finding, Record, SeriesAxis, metric, test};
+use record::text::capitalised;
+use record::units::{GIB, decimal};
+use record::{Cell, Finding, Record, Series, SeriesAxis, metric, test};
 
 use crate::figure::{self, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
@@ -16,7 +17,65 @@ const DIFFERENT: f64 = 1.4;
 
 /// The findings `front-area` and `along-the-medium`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    [front_area(record), along(record)].into_iter().flatten().collect()
+    let slow = slow_part(record).map(|part| {
+        FindingBuilder::warning("along-the-medium", format!("{}.", capitalised(&part.text)))
+            .note(format!("slow_from {}", part.from))
+            .note(format!("slow_to {}", part.to))
+            .note(format!("{}: medians of its parts", figure::named(part.figure.cell)))
+            .done()
+    });
+    [front_area(record), slow.or_else(|| along(record))].into_iter().flatten().collect()
+}
+
+/// A part of the medium that is written at a much lower rate than all others.
+pub(crate) struct SlowPart<'a> {
+    /// Its rate.
+    pub figure: UsableEstimate<'a>,
+    /// Its place and rate, and the rate elsewhere.
+    pub text: String,
+    /// Its ends, in bytes from the start of the medium.
+    from: u64,
+    to: u64,
+}
+
+/// Factor by which writes of a slow part take longer than nearly all others, of which those of a
+/// full cache or a hot medium may be a tenth; and the fewest windows that show it.
+const SLOW: f64 = 2.0;
+const NEARLY_ALL: f64 = 0.9;
+const FEWEST_WINDOWS: usize = 32;
+
+/// The one slow part of a medium that was filled in pieces in another order than that of places.
+pub(crate) fn slow_part(record: &Record) -> Option<SlowPart<'_>> {
+    let filled = figure::sustained(record)?;
+    let is_of_places = |series: &&Series| series.y == SeriesAxis::LatencyNs;
+    let points = known_points(filled.cell.series.iter().find(is_of_places)?);
+    // Where little was written, there are gaps between all windows.
+    let piece_bytes = *filled.cell.params.other.get("piece_bytes")?;
+    let window = points.windows(2).map(|pair| pair[1][0] - pair[0][0]).fold(piece_bytes, f64::min);
+    let mut times: Vec<f64> = points.iter().map(|point| point[1]).collect();
+    times.sort_by(f64::total_cmp);
+    let usual_ns = times[((times.len() - 1) as f64 * NEARLY_ALL) as usize];
+    let is_slow = |point: &[f64; 2]| point[1] > SLOW * usual_ns;
+    let first = points.iter().position(is_slow)?;
+    let last = points.iter().rposition(is_slow)?;
+    let part = &points[first..=last];
+    if points.len() < FEWEST_WINDOWS || !part.iter().all(is_slow) {
+        return None;
+    }
+    let bps = |times: &mut [f64]| {
+        Some(filled.cell.params.block_bytes? as f64 * 1e9 / stats::median(times)?)
+    };
+    let value = bps(&mut part.iter().map(|point| point[1]).collect::<Vec<_>>())?;
+    let figure = UsableEstimate { value, ci95: None, name: metric::BPS, ..filled };
+    let (from, to) = (part[0][0] as u64, (part[part.len() - 1][0] + window) as u64);
+    let text = format!(
+        "what was written within {} from {} on reached only {}, elsewhere {}",
+        decimal(to - from),
+        decimal(from),
+        figure.text(),
+        figure::quantity(metric::BPS, bps(&mut times)?)
+    );
+    Some(SlowPart { figure, text, from, to })
 }
 
 /// A piece of the front: its place, and its typical rate.

@@ -11,8 +11,10 @@ use record::{Cell, Finding, Flag, Record, Series, SeriesAxis, metric, test};
 use crate::figure::{self, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
 use crate::levels::{
-    self, along, cliff, first_fall, levels, longest_fills, mean_until, without_dips, without_memory,
+    self, DIP, along, cliff, first_fall, levels, longest_fills, mean_until, without_dips,
+    without_memory,
 };
+use crate::places;
 
 /// Least ratio of a step up or down (docs/field/statistics.md#change-points).
 const STEP: f64 = 1.25;
@@ -30,6 +32,28 @@ struct HeatEvidence<'a> {
 /// True if any cell shows heat.
 pub(crate) fn is_heat(record: &Record) -> bool {
     heat(record).is_some()
+}
+
+/// The lowest rate of the fill, where it is lower than that of its last quarter: a hot medium is
+/// slow again and again. A slow part has its own.
+pub(crate) fn fallen(record: &Record) -> Option<UsableEstimate<'_>> {
+    let end = figure::sustained(record).filter(|_| places::slow_part(record).is_none())?;
+    let lowest = heat(record).map(|heat| heat.slow_bps).or_else(|| lowest(along(end.cell)?))?;
+    (lowest * STEP < end.value).then_some(UsableEstimate { value: lowest, ci95: None, ..end })
+}
+
+/// The lowest of the levels that, with those that are alike, make up a tenth of the time.
+fn lowest(series: &Series) -> Option<f64> {
+    let mut from = levels::begun_at(series, 0.0);
+    let stretches: Vec<(f64, f64)> = levels(series)
+        .into_iter()
+        .map(|(to, bps)| ((to - std::mem::replace(&mut from, to)) / bps, bps))
+        .collect();
+    let time = |up_to: f64| -> f64 {
+        stretches.iter().filter(|(_, bps)| *bps < up_to).map(|(time, _)| time).sum()
+    };
+    let lasts = |bps: &f64| time(STEP * bps) >= DIP * time(f64::INFINITY);
+    stretches.iter().map(|(_, bps)| *bps).filter(lasts).reduce(f64::min)
 }
 
 /// Transformation of a curve before its analysis.
@@ -193,7 +217,10 @@ pub(crate) fn heat_caveat(record: &Record, cell: &Cell) -> (bool, &'static str) 
 }
 
 fn of_cell<'a>(record: &Record, cell: &'a Cell, view: CurveTransform) -> Option<HeatEvidence<'a>> {
-    let rates = cell.series.iter().filter(|series| series.y == SeriesAxis::Bps).map(view);
+    // A fill in pieces comes to a slow part again and again.
+    let is_of_place = cell.test == test::SUSTAINED && places::slow_part(record).is_some();
+    let rates = cell.series.iter().filter(|series| series.y == SeriesAxis::Bps && !is_of_place);
+    let rates = rates.map(view);
     let heat_in_rates = rates.into_iter().find_map(|series| {
         let segments = Some(levels(&series)).filter(|levels| levels.len() > 1)?;
         if lasted_s(cell, &series, segments[0]) < SOONEST_S {
@@ -443,14 +470,5 @@ mod tests {
         // From 1.25 times 1.25 on.
         assert!(has_returns(&[6.4, 6.4, 8.0, 8.0, 6.4, 6.4, 8.0, 8.0], 10.0, 6.4));
         assert!(!has_returns(&[6.5, 6.5, 8.1, 8.1, 6.5, 6.5, 8.1, 8.1], 10.0, 6.5));
-    }
-
-    #[test]
-    fn every_fall_is_counted() {
-        let levels = [10.0, 5.0, 10.0, 5.0, 10.0, 5.0].map(|bps| (SOONEST_S * 100.0, bps));
-        assert_eq!(
-            alternation(&levels).as_deref(),
-            Some("fell 3 times and was fast again 2 times, without a pause")
-        );
     }
 }

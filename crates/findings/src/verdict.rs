@@ -4,12 +4,13 @@ mod database;
 mod recording;
 mod root_disk;
 
-use record::units::Nanos;
+use record::units::{Bytes, Nanos};
 use record::{Fitness, Record, Use, test};
 
 use crate::figure::{self, size};
 use crate::need::{OpenVerdict, UseVerdict};
 use crate::phrases::{FEW_SAMPLES, HOST_CACHED, RANDOM_WRITES};
+use crate::written_share::{self, Share};
 use crate::{Figures, commits, logger, usability};
 
 /// The verdict on a use; `None` if its needs were not measured, or the figures are not the
@@ -18,13 +19,22 @@ pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
     if usability::is_host_cached(record) {
         return None;
     }
-    match wanted {
+    let verdict = match wanted {
         Use::RootDisk => root_disk::verdict(record),
         Use::Camera => recording::camera(record),
         Use::Video { mbit } => recording::video(record, mbit),
         Use::Logger => logger::verdict(record),
         Use::Database => database::verdict(record),
-    }
+    };
+    verdict.map(|verdict| within(record, verdict))
+}
+
+/// The verdict with what was written, where it praises and not all of the medium was.
+fn within(record: &Record, mut verdict: UseVerdict) -> UseVerdict {
+    let Share::Part(bytes) = written_share::of(record, verdict.wanted) else { return verdict };
+    verdict.evidence.push(format!("these writes went to {} of the medium", Bytes(bytes)));
+    verdict.within_bytes = (verdict.level >= Fitness::Usable).then_some(bytes);
+    verdict
 }
 
 /// Level of a medium for a use, with the deciding figure.

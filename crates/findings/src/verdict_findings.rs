@@ -10,6 +10,7 @@ use crate::finding_builder::FindingBuilder;
 use crate::need::{OpenVerdict, UseVerdict};
 use crate::phrases::{DO_NOT_USE, HOST_CACHED};
 use crate::verdict::{few_samples, is_sure, judged, open_verdict};
+use crate::written_share::{self, Share};
 use crate::{commits, logger, usability};
 
 /// All verdicts: the summary first, then each use. A fault of the medium itself (`faults`: it is a
@@ -166,13 +167,13 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     let caveats = if praised().next().is_none() {
         conditions::caveat_of_negative(record).map(str::to_owned)
     } else {
-        let is_recorded =
-            |verdict: &UseVerdict| matches!(verdict.wanted, Use::Camera | Use::Video { .. });
-        conditions::caveats_of_positive(
-            record,
-            praised().any(is_durable),
-            praised().any(is_recorded),
-        )
+        let is_part = |verdict: &UseVerdict| match verdict.wanted {
+            Use::Camera | Use::Video { .. } => {
+                written_share::of(record, verdict.wanted) != Share::All
+            }
+            _ => verdict.within_bytes.is_some(),
+        };
+        conditions::caveats_of_positive(record, praised().any(is_durable), praised().any(is_part))
     };
     let reason =
         (worst.level >= Fitness::Usable).then(|| format!("{}.", capitalised(&worst.reason)));
@@ -194,7 +195,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     )
 }
 
-/// " in 256 MiB that were written": what a verdict on recordings rests on.
+/// " in 268 MB that were written": what a verdict rests on.
 fn within(bytes: u64) -> String {
     format!(" in {} that were written", decimal(bytes))
 }
@@ -215,9 +216,15 @@ fn uses(verdicts: &[UseVerdict], level: Fitness, within_bytes: Option<u64>) -> O
 /// one for each use with a condition.
 fn positive_sentences(verdicts: &[UseVerdict]) -> impl Iterator<Item = VerdictSentence> {
     let levels = [Fitness::Good, Fitness::Usable].into_iter();
-    let part = verdicts.iter().find_map(|verdict| verdict.within_bytes);
-    let parts = [None].into_iter().chain(part.map(Some));
-    let flat = levels.flat_map(move |level| parts.clone().map(move |part| (level, part)));
+    let parts = [None].into_iter().chain(verdicts.iter().map(|verdict| verdict.within_bytes));
+    let parts = parts.fold(Vec::new(), |mut parts, part| {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+        parts
+    });
+    let flat =
+        levels.flat_map(move |level| parts.clone().into_iter().map(move |part| (level, part)));
     let flat = flat.filter_map(move |(level, part)| {
         let lead = level.verdict(uses(verdicts, level, part)?);
         Some((level, format!("{lead}{}.", part.map(within).unwrap_or_default())))

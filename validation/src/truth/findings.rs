@@ -9,6 +9,7 @@ mod cheats;
 pub mod dice;
 mod fakes;
 mod in_suites;
+mod levels;
 mod look;
 mod losses;
 pub mod medium;
@@ -41,7 +42,7 @@ pub struct Flags {
     /// Share of the media to draw, from 0 to 1.
     #[arg(long, requires = "findings", default_value_t = 1.0)]
     pub share: f64,
-    /// Parts to run: cheats, fakes, in-suites, losses, troubled.
+    /// Parts to run: cheats, fakes, in-suites, losses, levels, troubled.
     #[arg(
         long,
         requires = "findings",
@@ -119,9 +120,10 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
             "fakes" => fakes::hold,
             "in-suites" => in_suites::hold,
             "losses" => losses::hold,
+            "levels" => levels::hold,
             "troubled" => troubled::hold,
             other => anyhow::bail!(
-                "there is no part '{other}': cheats, fakes, in-suites, losses, troubled"
+                "there is no part '{other}': cheats, fakes, in-suites, losses, levels, troubled"
             ),
         };
         let part = hold(seed, flags.share);

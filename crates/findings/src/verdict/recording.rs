@@ -1,23 +1,24 @@
 //! Verdicts on recording: a camera, and video at a rate.
 
 use record::classes::SPEED;
-use record::units::{Bytes, MIB, SECOND_NS};
+use record::units::{MIB, SECOND_NS};
 use record::{Fitness, Record, Use, metric, test};
 
-use crate::figure::{self, quantity};
+use crate::figure::{self, UsableEstimate, quantity};
 use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
 use crate::stalls::{self, EVENTS};
-use crate::written_share::{self, Share};
-use crate::{flush, usability};
+use crate::{flush, places, throttling, usability};
 
 pub(super) fn camera(record: &Record) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;
     let reason = format!("sequential writes reach {}", figure.with_interval());
     let asked = [SPEED[0], SPEED[1], SPEED[3]].map(|class| class.write_bps);
     let source = "classes C2, C4, C10; docs/field/classes.md#minimum-rates";
-    let mut needs = vec![NeedLevel::at_least(&figure, asked, reason, source)?];
+    let own = NeedLevel::at_least(&figure, asked, reason, source)?;
+    let mut needs = lower_needs(record, asked, "", source);
+    needs.push(own);
     needs.extend(flushed_need(record, asked, "", source));
-    Some(within(record, weakest_verdict(Use::Camera, needs, vec![])?))
+    weakest_verdict(Use::Camera, needs, vec![])
 }
 
 /// Need for large writes that are durable: a cache makes the others faster than the medium is for
@@ -32,12 +33,26 @@ fn flushed_need(record: &Record, asked: [f64; 3], ending: &str, source: &str) ->
     Some(NeedLevel { level: need.level.max(Fitness::Poor), ..need })
 }
 
-/// The verdict with what was written, where it praises and not all of the medium was.
-fn within(record: &Record, mut verdict: UseVerdict) -> UseVerdict {
-    let Share::Part(bytes) = written_share::of(record) else { return verdict };
-    verdict.evidence.push(format!("large writes went to {} of the medium", Bytes(bytes)));
-    verdict.within_bytes = (verdict.level >= Fitness::Usable).then_some(bytes);
-    verdict
+/// Needs for the lower rates of a fill: the level to which it fell, and that of a slow part, which
+/// is poor at worst.
+fn lower_needs(record: &Record, asked: [f64; 3], ending: &str, source: &str) -> Vec<NeedLevel> {
+    let need = |figure: &UsableEstimate, reason: String, evidence: String| {
+        let need = NeedLevel::at_least(figure, asked, format!("{reason}{ending}"), source)?;
+        Some(NeedLevel { evidence: vec![evidence], ..need })
+    };
+    let fallen = throttling::fallen(record).and_then(|low| {
+        let reason = format!("sequential writes fall to {}", low.text());
+        need(&low, reason, format!("{}: lowest level {}", low.cell.id, low.text()))
+    });
+    let slow = places::slow_part(record).and_then(|part| {
+        let need = need(
+            &part.figure,
+            part.text.clone(),
+            format!("{}: {}", part.figure.cell.id, part.text),
+        )?;
+        Some(NeedLevel { level: need.level.max(Fitness::Poor), ..need })
+    });
+    fallen.into_iter().chain(slow).collect()
 }
 
 pub(super) fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
@@ -48,10 +63,13 @@ pub(super) fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     // A rate equal to the need leaves no reserve for the file system: 25 % more is good.
     let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
     let source = "the recording's rate, and 25 % more";
-    let mut needs = vec![NeedLevel::at_least(&figure, asked, reason, source)?];
+    let own = NeedLevel::at_least(&figure, asked, reason, source)?;
+    let is_suitable = own.level > Fitness::NotSuitable;
+    let mut needs = lower_needs(record, asked, &ending, source);
+    needs.push(own);
     needs.extend(flushed_need(record, asked, &ending, source));
     let slow = slowest_stretch(record, need_bps)
-        .filter(|(_, slowest, _)| *slowest < need_bps && needs[0].level > Fitness::NotSuitable);
+        .filter(|(_, slowest, _)| *slowest < need_bps && is_suitable);
     if let Some((from, slowest, many)) = slow {
         let reason =
             format!("some stretches reach only {}{ending}", quantity(metric::BPS, slowest));
@@ -83,7 +101,7 @@ pub(super) fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     });
     let untested = if stall.is_none() { vec!["the slowest single large write"] } else { vec![] };
     needs.extend(stall);
-    Some(within(record, weakest_verdict(Use::Video { mbit }, needs, untested)?))
+    weakest_verdict(Use::Video { mbit }, needs, untested)
 }
 
 /// Time in seconds that a camera can buffer; a longer slow stretch loses frames. Our choice.
@@ -157,7 +175,6 @@ pub(super) fn usual_video(record: &Record) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{empty, iops};
 
     #[test]
     fn stretches_of_two_seconds_are_listed_slowest_first() {
@@ -165,29 +182,5 @@ mod tests {
         let points = [[0.0, 0.0], [10e6, 10e6], [30e6, 20e6], [40e6, 5e6], [44e6, 4e6]];
         assert_eq!(stretches(&points), [5e6, 15e6]);
         assert_eq!(stretches(&points[..2]), [0.0; 0]);
-    }
-
-    #[test]
-    fn the_third_slowest_stretch_decides_and_those_below_the_need_are_counted() {
-        let along = |rates: &[f64]| {
-            let mut cell = iops(test::SUSTAINED, 1, MIB, 40.0, 1);
-            let mut at = 0.0;
-            let mut points = vec![[0.0, rates[0]]];
-            for rate in rates {
-                at += rate * CAMERA_BUFFER_S;
-                points.push([at, *rate]);
-            }
-            cell.series.push(record::Series {
-                name: "rate".into(),
-                x: record::SeriesAxis::Bytes,
-                y: record::SeriesAxis::Bps,
-                points,
-            });
-            slowest_stretch(&Record { cells: vec![cell], ..empty() }, 4e6)
-                .map(|(_, rate, many)| (rate, many))
-        };
-        assert_eq!(along(&[9e6, 1e6, 2e6, 4e6, 9e6]), Some((4e6, 2)));
-        assert_eq!(along(&[3e6, 3e6, 3e6]), Some((3e6, 3)));
-        assert_eq!(along(&[3e6, 3e6]), None, "too few to tell from the host's");
     }
 }

@@ -2,14 +2,14 @@
 
 use record::classes::A1_RANDOM;
 use record::figures::DISK_IOPS;
-use record::units::SECOND_NS;
-use record::{Fitness, Record, Use, metric};
+use record::units::{KIB, SECOND_NS, decimal};
+use record::{Bound, Fitness, Record, UnsteadyRounds, Use, metric, test};
 
-use crate::figure::{UsableEstimate, quantity, size};
+use crate::figure::{self, UsableEstimate, quantity, size};
 use crate::flush::{self, Flush};
 use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
 use crate::phrases::{FLUSH_LIES, RANDOM_WRITES};
-use crate::{Figures, stalls};
+use crate::{Figures, caches, places, stalls, throttling};
 
 /// Random write IOPS from which on a system disk is poor, usable and good.
 pub(super) const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_RANDOM[1]];
@@ -25,6 +25,25 @@ fn writes_need(figure: &UsableEstimate) -> Option<NeedLevel> {
     NeedLevel::at_least(figure, WRITES, reason, WRITES_SOURCE)
 }
 
+/// Need for the same where the fill met a full cache or heat: the slowest round after it counts.
+fn slowest_need(record: &Record, figure: &UsableEstimate) -> Option<NeedLevel> {
+    let has_fallen = caches::has_cliff(record) || throttling::is_heat(record);
+    let variation = figure.cell.variation(figure.name).filter(|_| has_fallen)?;
+    let (UnsteadyRounds::Range([value, _]) | UnsteadyRounds::Levels([value, _])) = variation;
+    figure.cell.rounds.first().filter(|before| before.iops > value)?;
+    let fill = figure::form(record, test::SUSTAINED, "first")?;
+    let slowest = UsableEstimate { value, ci95: None, ..figure.clone() };
+    let reason = format!(
+        "{RANDOM_WRITES} of {} fall to {} after {} of writes; a laptop disk reaches 90",
+        size(figure.cell.params.block_bytes?),
+        slowest.text(),
+        decimal(fill.run_written_bytes?)
+    );
+    let evidence = vec![format!("{}: slowest round {}", figure.cell.id, slowest.text())];
+    let need = NeedLevel::at_least(&slowest, WRITES, reason, WRITES_SOURCE)?;
+    Some(NeedLevel { evidence, ..need })
+}
+
 /// Need for small writes that are durable, as a system's journal makes them: a cache hides what they
 /// cost.
 fn durable_need(record: &Record) -> Option<NeedLevel> {
@@ -36,6 +55,27 @@ fn durable_need(record: &Record) -> Option<NeedLevel> {
         durable.with_interval()
     );
     NeedLevel::at_least(&durable, WRITES, reason, WRITES_SOURCE)
+}
+
+/// Need for the lowest rate of a fill, which small writes do not exceed.
+fn lowest_need(record: &Record) -> Option<NeedLevel> {
+    let slow = places::slow_part(record).map(|part| part.figure);
+    let low = throttling::fallen(record).into_iter().chain(slow).chain(figure::sustained(record));
+    let low = low.min_by(|a, b| a.value.total_cmp(&b.value))?;
+    let writes = UsableEstimate {
+        name: metric::IOPS,
+        value: low.value / (4 * KIB) as f64,
+        ci95: None,
+        bound: Some(Bound::AtMost),
+        ..low
+    };
+    let low = quantity(metric::BPS, low.value);
+    let reason = format!(
+        "sequential writes fall to {low}, {} of 4 KiB; a laptop disk reaches 90",
+        writes.text()
+    );
+    let need = NeedLevel::at_least(&writes, WRITES, reason, WRITES_SOURCE)?;
+    Some(NeedLevel { evidence: vec![format!("{}: lowest rate {low}", writes.cell.id)], ..need })
 }
 
 /// Need for an honest flush: data that must survive a power cut depends on it. Data is lost only in
@@ -55,14 +95,17 @@ pub(super) fn safety_need(record: &Record) -> Option<NeedLevel> {
 }
 
 pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {
-    let mut needs: Vec<NeedLevel> =
-        Figures::of(record).small_writes().iter().filter_map(writes_need).collect();
+    let writes = Figures::of(record).small_writes();
+    let reached: Vec<NeedLevel> = writes.iter().filter_map(writes_need).collect();
     let untested =
-        if needs.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
-    if needs.is_empty() {
+        if reached.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
+    if reached.is_empty() {
         return None;
     }
+    let slowest = writes.iter().filter_map(|figure| slowest_need(record, figure));
+    let mut needs: Vec<NeedLevel> = slowest.chain(reached).collect();
     needs.extend(durable_need(record));
+    needs.extend(lowest_need(record));
     needs.extend(safety_need(record));
     if let Some(stalls) = stalls::longest_small_writes(record) {
         let reason = |wording: &str, _: u64| format!("{wording}; the system freezes for that long");

@@ -27,6 +27,8 @@
 //! `sustained_bps` of the last quarter of the time, `first_bps` of the first window, `read_bps`,
 //! `cool_read_bps` (right after the writing), `latency_ns`.
 
+use std::collections::BTreeMap;
+
 use device::{Device, Extent};
 use record::{Estimate, Series, SeriesAxis, Stop};
 
@@ -73,6 +75,8 @@ const PIECE_BYTES: u64 = 256 * MIB;
 /// Samples of a fill that are read afterwards, about, and the bytes of each.
 const SAMPLES: u64 = 256;
 const SAMPLE_BYTES: u64 = 4 * KIB;
+/// Fewest writes of a part of the medium that have a median.
+const MIN_PART_OPS: usize = 8;
 
 /// Most bytes that are read of the beginning, and time limit in nanoseconds: enough for a rate, too
 /// little to cool or to warm up.
@@ -162,8 +166,11 @@ impl Procedure for Sustained {
             MIN_WINDOW_BYTES.min(span.bytes / MIN_WINDOW_SHARE).max(block_bytes),
             begun_bytes,
         );
+        let begun_blocks = (begun_bytes / block_bytes) as usize;
+        let mut times_ns = Vec::new();
         let mut watch = |bytes, latency_ns| {
             curve.push(bytes, latency_ns);
+            times_ns.push(latency_ns as f64);
             false
         };
         let total_ops = cell.spec.ops - begun_bytes / block_bytes;
@@ -183,7 +190,6 @@ impl Procedure for Sustained {
                     &mut watch,
                 ),
                 Some(piece_bytes) => {
-                    let begun_blocks = (begun_bytes / block_bytes) as usize;
                     let mut places = spread(span, piece_bytes, block_bytes).skip(begun_blocks);
                     context.drive_watched(
                         "filling",
@@ -216,6 +222,8 @@ impl Procedure for Sustained {
         });
         outcome.cell.metrics.other.extend(figures);
         if let Some(piece_bytes) = cell.spec.piece_bytes {
+            let blocks = spread(span, piece_bytes, block_bytes).skip(begun_blocks);
+            outcome.cell.series.push(by_place(span, blocks.zip(times_ns)));
             let written = begun_bytes / block_bytes + outcome.cell.ops;
             look_back(&mut outcome, spread(span, piece_bytes, block_bytes), written, context);
         }
@@ -335,6 +343,28 @@ struct Window {
 impl Window {
     fn bps(&self) -> f64 {
         self.bytes as f64 * 1e9 / self.ns.max(1) as f64
+    }
+}
+
+/// Median time of the writes of a fill in each part of the medium, a 256th about.
+fn by_place(span: Extent, writes: impl Iterator<Item = (Extent, f64)>) -> Series {
+    let part_bytes = (span.bytes / 256).clamp(MIN_WINDOW_BYTES, PIECE_BYTES);
+    let mut parts: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (block, ns) in writes {
+        let part = (block.offset_bytes - span.offset_bytes) / part_bytes;
+        parts.entry(part).or_default().push(ns);
+    }
+    let points = parts.into_iter().filter(|(_, times)| times.len() >= MIN_PART_OPS).filter_map(
+        |(part, mut times)| {
+            let at = span.offset_bytes + part * part_bytes;
+            Some([at as f64, stats::median(&mut times)?])
+        },
+    );
+    Series {
+        name: "median write of each part".into(),
+        x: SeriesAxis::OffsetBytes,
+        y: SeriesAxis::LatencyNs,
+        points: points.collect(),
     }
 }
 
@@ -509,6 +539,10 @@ mod tests {
         let cell = ran.cell("sustained/1");
         let slowest = cell.series[0].points.iter().map(|point| point[1]).fold(f64::MAX, f64::min);
         assert!((slowest / (MIB as f64 * 10.0) - 1.0).abs() < 0.01, "{slowest}");
+        let parts = &cell.series[2].points;
+        let slow_parts = parts.iter().filter(|point| point[1] > 50e6).map(|point| point[0] as u64);
+        assert_eq!(parts.len(), 252, "without the beginning");
+        assert!(slow_parts.eq((5 * GIB..6 * GIB).step_by(32 * MIB as usize)));
         let file = TestBench::file(8 * GIB, slow).left_out(&[fill]);
         assert!(file.contains("only a medium that may be erased is filled"), "{file}");
     }
