@@ -183,8 +183,3 @@ fn the_mean_up_to_somewhere_is_bytes_over_seconds() {
     // A window without a rate is counted with the next: 20 at 4 a second.
     assert_eq!(mean_until(&series, 40.0), Some((40.0, 5.0)));
 }
-
-#[test]
-fn memory_is_less_than_128_mib() {
-    assert_eq!(MIN_FLASH, 134_217_728.0);
-}

@@ -442,11 +442,10 @@ impl Curve {
 
 #[cfg(test)]
 mod tests {
-    use record::Cell;
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{TestBench, run_medium, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_medium};
 
     #[test]
     fn as_much_as_the_medium_holds_over_its_second_half() {
@@ -486,35 +485,6 @@ mod tests {
         assert!(along.points.iter().zip(&over.points).all(|(a, b)| (a[1] - 1.048576e9).abs()
             < 1.0
             && (a[0] / b[0] * 1e9 - a[1]).abs() < 1.0));
-    }
-
-    fn rate_at(cell: &Cell, bytes: f64) -> f64 {
-        cell.series[0].points.iter().find(|point| point[0] > bytes).unwrap()[1]
-    }
-
-    #[test]
-    fn caches_end_where_they_end_and_a_rest_empties_them() {
-        let cells = run_simulated("usb3-modern", 5, &["sustained"]);
-        let rates = [6e9, 12e9, 29e9, 36e9].map(|bytes| rate_at(&cells[0], bytes) / 1e6);
-        // 300 MB/s for 8 GB, 80 for the next 24, then 45; a command takes 0.08 ms.
-        for (rate, truth) in rates.into_iter().zip([293.0, 79.5, 79.5, 44.8]) {
-            assert!((rate / truth - 1.0).abs() < 0.05, "{rates:?}");
-        }
-        assert!((cells[0].metrics.other["sustained_bps"].value / 44.8e6 - 1.0).abs() < 0.05);
-        // The rests empty 1 GB and 12 GB of the 32.
-        let first = |at: usize| cells[at].metrics.other["first_bps"].value / 1e6;
-        assert!(
-            (first(1) / 79.5 - 1.0).abs() < 0.1
-                && (rate_at(&cells[1], 2e9) / 44.8e6 - 1.0).abs() < 0.05,
-            "{}",
-            first(1)
-        );
-        assert!(
-            (first(2) / 79.5 - 1.0).abs() < 0.1
-                && (rate_at(&cells[2], 3e9) / 79.5e6 - 1.0).abs() < 0.05,
-            "{}",
-            first(2)
-        );
     }
 
     /// Case: 17 GB went into the same 512 MiB, and a slow part elsewhere was "good for video".
@@ -569,22 +539,5 @@ mod tests {
         let good = fill("");
         assert!(!good.metrics.other.contains_key("type"));
         assert!(good.metrics.other["marks_good"].value >= 256.0);
-    }
-
-    #[test]
-    fn heat_comes_with_time_and_goes_with_a_rest() {
-        let cells = run_simulated("throttler", 5, &["sustained"]);
-        let (first, last) = (
-            cells[0].metrics.other["first_bps"].value,
-            cells[0].metrics.other["sustained_bps"].value,
-        );
-        assert!(first > 2.5 * last, "{first} {last}");
-        assert!(cells[2].metrics.other["first_bps"].value > 0.9 * first);
-        let cells = run_simulated("class10", 5, &["sustained form=first"]);
-        let (first, last) = (
-            cells[0].metrics.other["first_bps"].value,
-            cells[0].metrics.other["sustained_bps"].value,
-        );
-        assert!((0.9..1.1).contains(&(first / last)), "{first} {last}");
     }
 }

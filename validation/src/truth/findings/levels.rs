@@ -12,10 +12,12 @@ use super::trick::{SLC_CACHE, THROTTLING};
 use super::trouble::Trouble;
 use super::{Part, each, some};
 
-/// Media with a cache of 0.5 to 8 GB or heat after 20 to 120 s; the first ones, in turn, fall to the
-/// lower level within what `standard` fills, the others are caches that are larger.
-const FALLING: u64 = 10;
-const WITHIN: u64 = 6;
+/// Media with a cache of 0.5 to 8 GB or heat after 20 to 120 s, whether `standard` fills so much,
+/// their number, and what is right.
+const FALLING: [(bool, u64, &str); 2] = [
+    (true, 6, "cache or heat within the fill of standard: the lower level is told and decides"),
+    (false, 4, "cache beyond it: nothing good for video without what was written"),
+];
 /// Media with a slow area, and without any of it.
 const SLOW: u64 = 10;
 const CLEAN: u64 = 20;
@@ -32,21 +34,18 @@ pub fn hold(seed: u64, share: f64) -> Part {
         (drawn, record)
     };
     let mut part = Part::default();
-    let fallen = each(some(FALLING, share), |number| {
-        let is_within = number < WITHIN;
-        let (medium, low_bps) = falling(number, is_within, &mut Dice::new(seed, "falling", number));
-        let (drawn, record) = run(&medium, number);
-        let praised = praised_bps(&record, is_within).filter(|bps| *bps > low_bps * ALIKE);
-        let is_told = !is_within || quotes(&record.findings, low_bps);
-        let what = format!("{:.1} MB/s: praised {praised:?}, told: {is_told}", low_bps / 1e6);
-        (is_within, (praised.is_some() || !is_told).then(|| drawn.wrong(what, &[])))
-    });
-    let (within, beyond): (Vec<_>, Vec<_>) = fallen.into_iter().partition(|(within, _)| *within);
-    let wrong = |all: Vec<(bool, _)>| all.into_iter().map(|(_, wrong)| wrong).collect();
-    let what = "cache or heat within the fill of standard: the lower level is told and decides";
-    part.row(what, Target::AtLeast(100.0), wrong(within));
-    let what = "cache beyond it: nothing good for video without what was written";
-    part.row(what, Target::AtLeast(100.0), wrong(beyond));
+    for (is_within, many, what) in FALLING {
+        let wrong = each(some(many, share), |number| {
+            let mut dice = Dice::new(seed, if is_within { "falling" } else { "larger" }, number);
+            let (medium, low_bps) = falling(is_within, number, &mut dice);
+            let (drawn, record) = run(&medium, number);
+            let praised = praised_bps(&record, is_within).filter(|bps| *bps > low_bps * ALIKE);
+            let is_told = !is_within || quotes(&record.findings, low_bps);
+            let what = format!("{:.1} MB/s: praised {praised:?}, told {is_told}", low_bps / 1e6);
+            (praised.is_some() || !is_told).then(|| drawn.wrong(what, &[]))
+        });
+        part.row(what, Target::AtLeast(100.0), wrong);
+    }
     let wrong = each(some(SLOW, share), |number| {
         let (medium, area, slow_bps) = slow(&mut Dice::new(seed, "slow area", number));
         let (drawn, record) = run(&medium, number);
@@ -79,7 +78,7 @@ pub fn hold(seed: u64, share: f64) -> Part {
 }
 
 /// Draws a medium that is fast at first, and its lower rate of 1 MiB in bytes a second.
-fn falling(number: u64, is_within: bool, dice: &mut Dice) -> (Medium, f64) {
+fn falling(is_within: bool, number: u64, dice: &mut Dice) -> (Medium, f64) {
     loop {
         let is_cache = !is_within || number.is_multiple_of(2);
         let (mut medium, _) = if is_cache { &SLC_CACHE } else { &THROTTLING }.draw(dice);
