@@ -379,7 +379,7 @@ impl ProbeResult {
     pub(crate) fn of(cell: Cell, took_ns: u64) -> ProbeResult {
         let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
         ProbeResult {
-            kind: figure("type").and_then(|code| CapacityKind::of_code(code as f64)),
+            kind: CapacityKind::of_probe(&cell),
             real_bytes: figure(metric::REAL_BYTES),
             wrap_bytes: figure(metric::WRAP_BYTES).unwrap_or(0),
             took_ns,

@@ -92,17 +92,19 @@ impl ProbeStages<'_, '_, '_> {
         Ok(())
     }
 
-    /// What was seen of the ramp at the far end: places, and whether they were kept.
-    fn far_samples(&self) -> impl Iterator<Item = (u64, bool)> {
+    /// What was seen of the ramp at the far end.
+    fn far_samples(&self) -> impl Iterator<Item = (u64, BlockContent)> {
         let far = self.prober.shown.range(self.far.offset_bytes..self.far.end());
-        far.map(|(place, seen)| (*place, seen.is_present(*place, None)))
+        far.map(|(place, seen)| (*place, *seen))
     }
 
     /// Most bytes that a memory had of the ramp at the far end: fewer than were written after the
-    /// last place that was lost.
+    /// last place that was lost; 0 where nothing was lost without an error.
     fn remembered_at_far_end(&self) -> Option<u64> {
-        let lost = self.far_samples().filter(|(_, kept)| !kept);
-        lost.map(|(place, _)| self.written_since(place)).min()
+        let lost = self.far_samples().filter(|(_, seen)| *seen == BlockContent::Lost);
+        let is_silent = self.prober.shown.values().any(|seen| *seen == BlockContent::Lost);
+        let since = lost.map(|(place, _)| self.written_since(place)).min();
+        since.or((!is_silent).then_some(0))
     }
 
     /// Begins the evidence with these marks and the ramp at the far end, without what may lie in a
@@ -112,6 +114,7 @@ impl ProbeStages<'_, '_, '_> {
         let remembered = self.remembered_at_far_end().unwrap_or(most);
         let far = self
             .far_samples()
+            .map(|(place, seen)| (place, seen.is_present(place, None)))
             .filter(|(place, kept)| !kept || self.written_since(*place) > remembered);
         let marks = marks.iter().map(|(place, seen)| (*place, seen.is_present(*place, None)));
         self.evidence = far.chain(marks).collect();
