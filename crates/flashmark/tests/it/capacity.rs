@@ -13,18 +13,6 @@ fn sum(record: &Record, test: &str, name: &str) -> u64 {
     cells.filter_map(|cell| cell.metrics.other.get(name)).map(|figure| figure.value as u64).sum()
 }
 
-#[test]
-fn a_simulated_medium_is_verified_as_far_as_memory_goes() {
-    let flashmark = Flashmark::new();
-    let whole = flashmark.run(&["run", "sim:ssd", "--only", "verify"]);
-    assert_eq!(whole.code, Some(2), "{whole}");
-    assert!(whole.err.contains("--span 0+4GiB"), "{whole}");
-    let part =
-        flashmark.run(&["run", "sim:ssd", "--only", "verify", "--span", "0+32MiB", "--quiet"]);
-    assert_eq!(part.code, Some(0), "{part}");
-    assert_eq!(sum(&flashmark.record(), "verify", "good_sectors"), 32 * MIB / 512);
-}
-
 /// Random bytes and the number of each sector, so that anything that is not restored shows.
 fn used(scratch: &Scratch, bytes: u64) -> (std::path::PathBuf, Vec<u8>) {
     let mut random = stats::Random::for_purpose(1, "what lies there");

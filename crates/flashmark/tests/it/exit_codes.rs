@@ -68,20 +68,6 @@ fn every_command_beside_a_published_figure_exists() {
     }
 }
 
-/// Columns of runs: the same names as on the site, and suggestions for a name that does not exist.
-#[test]
-fn runs_are_listed_with_columns_of_choice() {
-    let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:a1", "--only", "sequential-write,seek", "--seed", "1", "--quiet"]);
-    let ran = flashmark.done(&["runs", "--columns", "seeks,dd"]);
-    assert!(ran.out.contains("Seeks") && ran.out.contains("seeks/s"), "{ran}");
-    assert!(ran.out.contains("dd write, 1 MiB") && !ran.out.contains("CPU"), "{ran}");
-    let listed = flashmark.done(&["runs", "--columns", "all", "--json"]);
-    let runs: serde_json::Value = serde_json::from_str(&listed.out).unwrap();
-    let seeks = &runs[0]["columns"]["seeks"];
-    assert!(seeks["unit"] == "seeks/s" && seeks["ci95"].is_array(), "{listed}");
-}
-
 /// Without /proc the mounts are not known: `list` called every disk free, and `check` ended with
 /// the code of a failed medium.
 #[test]

@@ -9,7 +9,6 @@ mod card;
 mod cases;
 mod caveats;
 mod check;
-mod compare;
 mod contents;
 mod corpus;
 mod crash;

@@ -9,36 +9,14 @@ fn lines_of_json(text: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn each_medium_has_its_row_and_its_run() {
+fn a_medium_among_several_is_measured_as_if_it_were_alone() {
     let flashmark = Flashmark::new();
-    let words = ["check", "sim:a1", "sim:fake-limbo", "nosuch", "--quiet"];
-    let ran = flashmark.run(&words);
-    assert_eq!(ran.code, Some(2), "the largest: 1 of the fake, 2 of what is not there: {ran}");
-    let rows: Vec<&str> = ran.out.lines().filter(|line| !line.starts_with(' ')).collect();
-    let [head, a1, fake, nosuch] = rows[..] else { panic!("{ran}") };
-    assert!(head.starts_with("medium ") && head.ends_with("random write"), "{ran}");
-    assert!(a1.starts_with("sim:a1 ") && a1.contains("MB/s"), "{ran}");
-    assert!(fake.starts_with("sim:fake-limbo "), "{ran}");
-    assert!(nosuch.starts_with("nosuch ") && nosuch.ends_with("not understood"), "{ran}");
-    assert!(ran.out.contains("genuine: no, fit: no") && ran.out.contains("It is a fake"), "{ran}");
-    assert!(ran.out.contains("'nosuch' does not exist"), "{ran}");
-    assert_eq!(flashmark.runs().len(), 2);
-    for run in flashmark.runs() {
-        let name = run.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(ran.out.contains(&format!("flashmark show {name}\n")), "{name}: {ran}");
-    }
-
+    flashmark.done(&["check", "sim:a1", "sim:class10", "--quiet"]);
     let alone = Flashmark::new();
     alone.done(&["check", "sim:a1", "--quiet"]);
     let of_a1 = flashmark.runs().into_iter().find(|run| run.ends_with("sim-a1-check-1")).unwrap();
     let cells = |dir: &std::path::Path| crate::support::read_record(&dir.join("record.json")).cells;
     assert_eq!(cells(&of_a1), cells(&alone.run_dir()), "as if it had been measured alone");
-}
-
-#[test]
-fn nothing_but_the_table_is_printed_without_progress() {
-    let ran = Flashmark::new().done("check sim:a1 sim:class10 --progress none");
-    assert!(ran.err.is_empty() && ran.out.starts_with("medium "), "{ran}");
 }
 
 #[test]

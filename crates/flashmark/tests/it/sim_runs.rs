@@ -69,32 +69,6 @@ fn a_record_is_the_same_wherever_it_is_read() {
 }
 
 #[test]
-fn a_plan_lists_bytes_and_time_and_writes_nothing() {
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", "sim:class10", "--suite", "quick", "--plan"]);
-    assert_eq!(fs::read_dir(flashmark.home()).unwrap().count(), 0, "the store is untouched");
-    let of = |word: &str| {
-        ran.out
-            .lines()
-            .find(|line| line.starts_with(word))
-            .unwrap_or_else(|| panic!("{ran}"))
-            .to_owned()
-    };
-    assert_eq!(of("Time"), "Time     at most 74.0 s");
-    assert!(
-        of("Written").starts_with("Written  at most ") && of("Written").ends_with("GB"),
-        "{ran}"
-    );
-    assert!(of("Wear").starts_with("Wear "), "{ran}");
-    assert_eq!(of("Nothing"), "Nothing was written.");
-    let planned =
-        ran.out.lines().filter(|line| line.contains(" at most ") && line.starts_with("  ")).count();
-    assert!(ran.out.contains(&format!("would run {planned} cells")), "{ran}");
-    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
-    assert_eq!(flashmark.record().plan.len(), planned);
-}
-
-#[test]
 fn a_plan_for_a_directory_writes_nothing_either() {
     let scratch = Scratch::new();
     let flashmark = Flashmark::new();
@@ -126,62 +100,4 @@ fn files_in_a_directory_are_no_larger_than_the_plan_says() {
     // ext4 keeps a list of where the parts of a file are.
     assert!((4 * MIB..=planned + planned / 64).contains(&fell), "{fell} of {planned}");
     eventually("the files to be gone", || (free() >= before).then_some(()));
-}
-
-/// No value of a list of spans was counted, and the file was 512 MiB: "there are only 512 MiB".
-#[test]
-fn a_test_file_is_as_large_as_the_largest_of_several_spans() {
-    let scratch = Scratch::new();
-    let words = ["run", scratch.word(), "--only", "random-write", "--plan", "--set"];
-    let ran = Flashmark::new().done(&[&words[..], &["random-write.span=64MiB,640MiB"]].concat());
-    assert!(ran.out.contains("random-write 16 KiB, span 640 MiB"), "{ran}");
-}
-
-/// Tests of which the only run has cells, in order, each once.
-fn tests_of(flashmark: &Flashmark) -> Vec<String> {
-    let mut tests: Vec<String> =
-        flashmark.record().cells.iter().map(|cell| cell.test.clone()).collect();
-    tests.dedup();
-    tests
-}
-
-#[test]
-fn tests_are_chosen_and_changed() {
-    let quick = |more: &[&str]| {
-        let flashmark = Flashmark::new();
-        flashmark.done(&[&["run", "sim:a1", "--suite", "quick", "--quiet"], more].concat());
-        flashmark
-    };
-    assert_eq!(
-        tests_of(&quick(&["--only", "sequential-read,prime"])),
-        ["prime", "sequential-read"],
-        "in the suite's order"
-    );
-    assert_eq!(
-        tests_of(&quick(&["--only", "precondition", "--set", "precondition.passes=2"])),
-        ["prime"],
-        "as others call it"
-    );
-    assert!(
-        !tests_of(&quick(&["--skip", "prime,random-write"]))
-            .iter()
-            .any(|test| test == "prime" || test == "random-write")
-    );
-    assert_eq!(
-        tests_of(&quick(&["--only", "seek"])),
-        ["seek"],
-        "a test that the suite lacks comes as published"
-    );
-    let changed = quick(&[
-        "--only",
-        "sequential-read",
-        "--set",
-        "sequential-read.block=8KiB,64KiB",
-        "--set",
-        "sequential-read.span=8MiB",
-    ]);
-    let cells = changed.record().cells;
-    let blocks: Vec<_> =
-        cells.iter().map(|cell| (cell.params.block_bytes, cell.params.span_bytes)).collect();
-    assert_eq!(blocks, [(Some(8 << 10), Some(8 << 20)), (Some(64 << 10), Some(8 << 20))]);
 }
