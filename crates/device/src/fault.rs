@@ -61,11 +61,6 @@ pub enum InjectedFault {
         /// Number of the first I/O that finds the medium gone.
         after_ops: u64,
     },
-    /// The file system is full after so many bytes have been written.
-    NoSpaceAfter {
-        /// Bytes that may be submitted for writing before writes fail.
-        bytes: u64,
-    },
     /// The medium refuses writes from then on, as worn-out cards do.
     ReadOnlyAfter {
         /// Number of the first I/O that may be refused.
@@ -90,8 +85,6 @@ pub struct FaultInjection<D> {
     faults: Vec<InjectedFault>,
     /// I/Os submitted so far, which is the number of the next one.
     ops: u64,
-    /// Bytes submitted for writing so far.
-    written_bytes: u64,
     gone: bool,
     /// Requests in flight on `inner`.
     in_flight: Vec<Request>,
@@ -108,7 +101,6 @@ impl<D: Device> FaultInjection<D> {
             inner,
             faults: faults.into_iter().collect(),
             ops: 0,
-            written_bytes: 0,
             gone: false,
             in_flight: Vec::new(),
             hanging: None,
@@ -129,13 +121,11 @@ impl<D: Device> FaultInjection<D> {
         if self.gone {
             return Some(Err(gone(request)));
         }
-        let context =
-            RequestContext { number, now_ns: self.inner.now(), written_bytes: self.written_bytes };
-        let (index, outcome) = self
-            .faults
-            .iter()
-            .enumerate()
-            .find_map(|(index, fault)| Some((index, fault.result_of(request, context)?)))?;
+        let now_ns = self.inner.now();
+        let (index, outcome) =
+            self.faults.iter().enumerate().find_map(|(index, fault)| {
+                Some((index, fault.result_of(request, number, now_ns)?))
+            })?;
         if let InjectedFault::EioAt(_, FaultDuration::Once)
         | InjectedFault::ShortRead(_, FaultDuration::Once) = self.faults[index]
         {
@@ -179,18 +169,14 @@ impl<D: Device> FaultInjection<D> {
     }
 }
 
-/// The circumstances of a request.
-#[derive(Clone, Copy)]
-struct RequestContext {
-    number: u64,
-    now_ns: u64,
-    written_bytes: u64,
-}
-
 impl InjectedFault {
-    /// Result of this request by this fault alone.
-    fn result_of(&self, request: &Request, context: RequestContext) -> Option<Result<(), IoError>> {
-        let RequestContext { number, now_ns, written_bytes } = context;
+    /// Result of the `number`-th request, submitted at `now_ns`, by this fault alone.
+    fn result_of(
+        &self,
+        request: &Request,
+        number: u64,
+        now_ns: u64,
+    ) -> Option<Result<(), IoError>> {
         let touches = |extent: &Extent| {
             extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes))
         };
@@ -207,11 +193,6 @@ impl InjectedFault {
             }
             InjectedFault::ShortRead(extent, _) if request.op == Op::Read && touches(extent) => {
                 fails(IoErrorKind::Medium, "the read ended before its end")
-            }
-            InjectedFault::NoSpaceAfter { bytes }
-                if request.op == Op::Write && written_bytes + request.length_bytes > *bytes =>
-            {
-                fails(IoErrorKind::NoSpace, "no space left on device")
             }
             InjectedFault::ReadOnlyAfter { ops } if request.modifies() && number >= *ops => {
                 fails(IoErrorKind::ReadOnly, "operation not permitted")
@@ -269,9 +250,6 @@ impl<D: Device> Device for FaultInjection<D> {
             }
         }
         self.ops += 1;
-        if request.op == Op::Write {
-            self.written_bytes += request.length_bytes;
-        }
         Ok(())
     }
 
@@ -306,7 +284,7 @@ mod tests {
     use record::Content;
 
     use super::*;
-    use crate::{DataGenerator, MemoryDevice, VerifyCounts};
+    use crate::MemoryDevice;
 
     const BLOCK: u64 = 4096;
 
@@ -370,11 +348,6 @@ mod tests {
             &[Ok(()), Err(Gone), Err(Gone)],
         );
         check(
-            InjectedFault::NoSpaceAfter { bytes: 2 * BLOCK },
-            &[WRITE, WRITE, WRITE, READ],
-            &[Ok(()), Ok(()), Err(NoSpace), Ok(())],
-        );
-        check(
             InjectedFault::ReadOnlyAfter { ops: 1 },
             &[WRITE, WRITE, READ],
             &[Ok(()), Err(ReadOnly), Ok(())],
@@ -401,103 +374,10 @@ mod tests {
     }
 
     #[test]
-    fn a_hang_takes_its_time_once() {
-        let mut device = device(&[InjectedFault::HangFor { ns: 15_000_000_000, after_ops: 1 }]);
-        let took: Vec<u64> = (0..3).map(|_| run(&mut device, READ).unwrap()).collect();
-        assert_eq!(took, [10_000, 15_000_010_000, 10_000]);
-    }
-
-    #[test]
-    fn what_is_in_flight_when_the_medium_vanishes_fails_too() {
-        let mut device = device(&[InjectedFault::Vanish { after_ops: 3 }]);
-        (0..4).for_each(|slot| device.submit(Request { slot, ..READ }).unwrap());
-        let mut done = Vec::new();
-        device.reap(4, &mut done).unwrap();
-        assert_eq!(done.len(), 4);
-        assert!(
-            done.iter().all(|completion| completion.result.as_ref().is_err_and(IoError::is_gone))
-        );
-        assert!(done.is_sorted_by_key(|completion| completion.completed_ns));
-        assert!(device.drop_caches().unwrap_err().is_gone());
-    }
-
-    #[test]
-    fn random_errors_have_their_rate_and_repeat_by_seed() {
-        let struck = || {
-            let mut device =
-                device(&[InjectedFault::EioNowAndThen { per_million: 100_000, seed: 5 }]);
-            (0..2000).map(|_| run(&mut device, READ).is_err()).collect::<Vec<bool>>()
-        };
-        let count = struck().iter().filter(|&&failed| failed).count();
-        // Binomial, n = 2000, p = 0.1: 200 with a standard deviation of 13.4.
-        assert!((140..260).contains(&count), "{count} of 2000");
-        assert_eq!(struck(), struck());
-    }
-
-    /// Writes two blocks, reads them back, and counts wrong sectors.
-    fn read_back(fault: InjectedFault) -> VerifyCounts {
-        let mut device = device(&[fault]);
-        let generator = DataGenerator::new(3);
-        let mut tally = VerifyCounts::default();
-        for offset in [0, BLOCK] {
-            generator.fill(device.buffer(0), Content::Incompressible, 0, offset);
-            run(&mut device, Request { offset_bytes: offset, ..WRITE }).unwrap();
-        }
-        for offset in [0, BLOCK] {
-            run(&mut device, Request { offset_bytes: offset, ..READ }).unwrap();
-            tally.extend(generator.verify(device.buffer(0), 0, offset).map(|(_, verdict)| verdict));
-        }
-        tally
-    }
-
-    #[test]
-    fn lies_are_found_by_verification_alone() {
-        let two_sectors = Extent::new(BLOCK - 512, 1024);
-        assert_eq!(
-            read_back(InjectedFault::SilentCorruption(two_sectors)),
-            VerifyCounts { good: 14, corrupted: 2, ..VerifyCounts::default() }
-        );
-        assert_eq!(
-            read_back(InjectedFault::LostWrites(Extent::new(0, 512))),
-            VerifyCounts { good: 8, zero: 8, ..VerifyCounts::default() }
-        );
-    }
-
-    #[test]
     fn without_faults_the_contract_is_kept() {
         crate::conformance::device_conformance(&mut FaultInjection::new(
             MemoryDevice::new(1 << 20),
             [],
         ));
-    }
-
-    #[test]
-    fn an_io_that_fails_takes_a_millisecond() {
-        let mut device =
-            device(&[InjectedFault::EioAt(Extent::new(0, BLOCK), FaultDuration::Forever)]);
-        device.submit(Request::write(0, 0, BLOCK)).unwrap();
-        let mut done = Vec::new();
-        device.reap(1, &mut done).unwrap();
-        assert!(done[0].result.is_err());
-        assert_eq!(done[0].latency_ns(), 1_000_000);
-    }
-
-    #[test]
-    fn so_many_of_a_million_fail_and_no_more() {
-        let chances: Vec<u32> = (0..10_000).map(|number| chance(7, number)).collect();
-        assert!(chances.iter().all(|chance| *chance < 1_000_000));
-        let fails = |per_million| {
-            let mut device = device(&[InjectedFault::EioNowAndThen { per_million, seed: 7 }]);
-            run(&mut device, Request::write(0, 0, BLOCK)).is_err()
-        };
-        assert_eq!([fails(chances[0]), fails(chances[0] + 1)], [false, true]);
-    }
-
-    #[test]
-    fn a_write_to_a_place_that_corrupts_reads_leaves_its_buffer_alone() {
-        let mut device = device(&[InjectedFault::SilentCorruption(Extent::new(0, BLOCK))]);
-        device.buffer(0).fill(7);
-        assert!(run(&mut device, Request::write(0, 0, BLOCK)).is_ok());
-        assert!(device.buffer(0).iter().all(|byte| *byte == 7));
     }
 }

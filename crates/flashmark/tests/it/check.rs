@@ -23,47 +23,6 @@ fn answers(line: &Value) -> [&str; 3] {
     ["genuine", "fit", "healthy"].map(|question| line["summary"][question].as_str().unwrap())
 }
 
-/// A check of such a medium went on for 200 s of a budget of 15 s, and said "No I/O error in 0 I/Os".
-#[test]
-fn a_medium_that_hangs_is_named_and_the_budget_holds() {
-    let flashmark = Flashmark::new();
-    let scratch = Scratch::new();
-    let card = flashmark.done(&["sim", "show", "a1"]).out;
-    let hang = "[[fault]]\nkind = \"hang\"\nlasts = \"20 s\"\ntimes = 1000000\n\
-                direction = \"read\"\noffset = \"14 GiB\"\n";
-    let file = scratch.file("hanging.toml", format!("{card}\n{hang}"));
-    let target = format!("sim:{}", file.display());
-    let once = flashmark.run(&["check", &target, "--budget", "15s"]);
-    assert!(once.out.contains("It may hang: 1 of "), "{once}");
-    assert_eq!(once.code, Some(0), "{once}");
-    let record = flashmark.record();
-    let took_ns: u64 = record.cells.iter().map(|cell| cell.elapsed_ns).sum();
-    assert!(took_ns < 60_000_000_000, "{took_ns}");
-    let ran = flashmark.run(&["check", &target, "--budget", "5m"]);
-    assert!(ran.out.contains("It hangs: ") && ran.out.contains("the slowest 20.0 s"), "{ran}");
-    assert_eq!(ran.code, Some(1), "{ran}");
-}
-
-/// One write in 500 was dropped (here one in 100), and it was "Good for a root disk, a camera and video".
-#[test]
-fn a_medium_that_drops_writes_is_not_praised() {
-    let flashmark = Flashmark::new();
-    let scratch = Scratch::new();
-    let ssd = flashmark.done(&["sim", "show", "ssd"]).out;
-    let losing = "[[fault]]\nkind = \"lost-write\"\nshare = 0.01\nafter_written = \"200 MiB\"\n";
-    let file = scratch.file("losing.toml", format!("{ssd}\n{losing}"));
-    let checked = line(&flashmark, &[&format!("sim:{}", file.display())], 1);
-    assert_eq!(answers(&checked)[1..], ["no", "no"]);
-    let why = checked["summary"]["healthy_reason"].as_str().unwrap();
-    assert!(why.starts_with("It loses data: of 2") && why.contains(" not there."), "{why}");
-    let kept = line(&flashmark, &["sim:ssd"], 0);
-    let said = kept["summary"]["healthy_reason"].as_str().unwrap();
-    assert!(said.contains(" writes were read back: none is lost, fewer than 1 in "), "{said}");
-    let short = line(&flashmark, &["sim:ssd", "--budget", "30s"], 0);
-    let said = short["summary"]["healthy_reason"].as_str().unwrap();
-    assert!(said.contains("Not tested: whether it keeps what it writes; in less than"), "{said}");
-}
-
 /// The reader was unplugged in the middle of a run: "It failed ... Do not store data on it".
 #[test]
 fn a_reader_that_goes_away_is_no_bad_medium() {

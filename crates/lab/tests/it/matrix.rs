@@ -73,22 +73,6 @@ fn device(scratch: &Scratch) -> LoopDevice {
 }
 
 #[test]
-fn the_plan_needs_no_rights_and_writes_nothing() {
-    let flashmark = Flashmark::new();
-    let scratch = Scratch::new();
-    let plan = flashmark.done(&format!(
-        "matrix {} --fs ext4,xfs --scheduler none,bfq --seed 1 --plan",
-        scratch.word()
-    ));
-    assert!(
-        plan.out.contains("4 combinations, each 3 times")
-            && plan.out.ends_with("Nothing was written.\n"),
-        "{plan}"
-    );
-    assert_eq!((scratch.names().len(), flashmark.runs().len()), (0, 0));
-}
-
-#[test]
 fn without_root_the_refusal_names_what_needs_root() {
     if !has_root() {
         return;

@@ -146,18 +146,3 @@ fn no_attack_comes_into_a_published_table() {
     assert_eq!((judged.code, all.code), (Some(1), Some(1)));
     assert!(table.out.contains("1 line"), "{table}");
 }
-
-#[test]
-fn what_is_no_record_and_a_revision_beside_files_are_usage() {
-    let empty = Scratch::new();
-    let several = ["validate", RECORD, RECORD, "--since", "HEAD"];
-    let one = ["validate", empty.word()];
-    for (words, why) in [
-        (&one[..], "there is no record below these directories"),
-        (&["validate", "/nonexistent.json"], "cannot read /nonexistent.json"),
-        (&several, "--since is for one collection; name its directory alone"),
-    ] {
-        let ran = Flashmark::new().run(words);
-        assert!(ran.code == Some(2) && ran.err.contains(why), "{words:?}: {ran}");
-    }
-}

@@ -182,7 +182,7 @@ fn a_unit_is_worn_where_it_is_worn() {
         };
         (0..8 * GIB / (64 * KIB)).filter(failed).collect::<Vec<_>>()
     };
-    assert!(!bad(1, 1).is_empty());
+    assert!((10..60).contains(&bad(1, 1).len()));
     assert_eq!(bad(1, 1), bad(1, 2));
     assert_ne!(bad(1, 1), bad(2, 1));
 }

@@ -1,6 +1,6 @@
 //! Cheats, heat, age, and the volatile cache.
 
-use device::{Device, IoErrorKind, Request};
+use device::{Device, Request};
 use flashmark_sim::{Profile, SimDevice, SimOptions, truth};
 use record::Content;
 
@@ -117,22 +117,6 @@ fn heat_slows_a_medium_down_and_rest_makes_it_fast_again() {
     device.idle(3_600_000_000_000);
     assert!(second(&mut device) > 1.7);
     assert!(device.celsius().unwrap() < 35.0);
-}
-
-#[test]
-fn worn_places_fail_every_time_and_at_the_same_place() {
-    let failing = || {
-        let mut device = fast("worn", 1);
-        let blocks = 0..device.facts().capacity_bytes / (64 * KIB);
-        let bad = blocks.filter(|block| {
-            let result = run(&mut device, Request::read(0, block * 64 * KIB, 64 * KIB)).result;
-            result.is_err_and(|error| error.kind == IoErrorKind::Medium)
-        });
-        bad.collect::<Vec<u64>>()
-    };
-    let bad = failing();
-    assert!((10..60).contains(&bad.len()), "{bad:?}");
-    assert_eq!(bad, failing());
 }
 
 #[test]
