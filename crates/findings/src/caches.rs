@@ -196,16 +196,23 @@ fn flash_cliff(series: &Series, origin: f64) -> Option<Cliff> {
 
 /// True if the longest fill shows a fast cache that became full.
 pub(crate) fn has_cliff(record: &Record) -> bool {
-    slc_cliff(record).is_some()
+    slc_levels(record).is_some()
 }
 
 /// Ratio up to which some places of a medium may be faster than all of it: the outer tracks of a
 /// disk reach 1.3 times its mean.
 const FASTER_PLACES: f64 = 1.6;
 
-/// `slc-cache`: the rate of a fill falls to a lower level and stays there. A fall explained by heat
-/// belongs to `throttling`.
-fn slc_cliff(record: &Record) -> Option<Finding> {
+/// "Writes fall to 45.1 MB/s after 7.94 GB."
+pub(crate) fn fall(record: &Record) -> Option<String> {
+    let (_, _, found) = slc_levels(record)?;
+    let last = figure::quantity(metric::BPS, found.levels.last()?.1);
+    Some(format!("Writes fall to {last} after {}.", roughly(found.at)))
+}
+
+/// The fill whose rate falls to a lower level and stays there. A fall explained by heat belongs to
+/// `throttling`.
+fn slc_levels(record: &Record) -> Option<(&Cell, &Series, Cliff)> {
     // The tracks of a disk get shorter towards its end, and a slow part is none of a cache.
     let is_by_place = record.medium.rotational == Some(true) || places::slow_part(record).is_some();
     if is_by_place || throttling::is_heat(record) {
@@ -217,9 +224,14 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
     let (first, last) = (found.levels.first()?, found.levels.last()?);
     // The first pieces of a fill all over the medium may lie where it is faster.
     let is_spread = cell.params.other.contains_key("piece_bytes");
-    if is_spread && first.1 < FASTER_PLACES * last.1 {
-        return None;
-    }
+    let is_fall = !is_spread || first.1 >= FASTER_PLACES * last.1;
+    is_fall.then_some((cell, series, found))
+}
+
+/// `slc-cache`: a fast cache that a fill filled.
+fn slc_cliff(record: &Record) -> Option<Finding> {
+    let (cell, series, found) = slc_levels(record)?;
+    let (first, last) = (found.levels.first()?, found.levels.last()?);
     let rate = |bps: f64| figure::quantity(metric::BPS, bps);
     let (may_be_heat, heat) = throttling::heat_caveat(record, cell);
     let statement = format!(

@@ -7,7 +7,7 @@ use record::{Flag, Record, TargetKind, metric, test};
 
 use crate::flush::Flush;
 use crate::phrases::{FLUSH_UNTESTED, STAYS_FAST};
-use crate::{caches, figure};
+use crate::{caches, figure, throttling};
 
 /// Caveats of a positive verdict: "Not tested: whether it is genuine and whether its flush is
 /// honest." `durable` is true for a use with data that must survive a power cut. `None` if
@@ -16,7 +16,7 @@ use crate::{caches, figure};
 pub(crate) fn caveats_of_positive(record: &Record, durable: bool, is_part: bool) -> Option<String> {
     let genuine = genuine(record);
     let flush = (durable
-        && matches!(Flush::of(record), Flush::Untested)
+        && !matches!(Flush::of(record), Flush::Lies(..) | Flush::Empties(_))
         && record.medium.rotational != Some(true))
     .then(|| FLUSH_UNTESTED.to_owned());
     let is_unproved = genuine == Some(FREE_SPACE);
@@ -26,8 +26,9 @@ pub(crate) fn caveats_of_positive(record: &Record, durable: bool, is_part: bool)
     };
     let untested = open.into_iter().chain(flush).chain(lasting(record, is_part));
     let untested = listed(untested).map(|names| format!("Not tested: {names}."));
-    let sentences: Vec<String> =
-        is_unproved.then(|| FREE_SPACE.to_owned()).into_iter().chain(untested).collect();
+    let free_space = is_unproved.then(|| FREE_SPACE.to_owned());
+    let falls = caches::fall(record).or_else(|| throttling::fall_in_words(record));
+    let sentences: Vec<String> = free_space.into_iter().chain(untested).chain(falls).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
@@ -51,8 +52,7 @@ fn genuine(record: &Record) -> Option<&'static str> {
 /// Caveat if a use was judged by a part of the medium, or the figures were measured for a shorter
 /// time than real use takes: to fill every cache, and to heat the medium up.
 fn lasting(record: &Record, is_part: bool) -> Option<String> {
-    // A cache that was filled has had the time to empty since.
-    let fills = may_fill(record) || caches::has_cliff(record);
+    let fills = may_fill(record) && !caches::has_cliff(record);
     let heats = flags_of_writes(record).any(|flag| matches!(flag, Flag::MayGetHot { .. }));
     let when = [(is_part, "everywhere"), (fills, "with full caches"), (heats, "when hot")];
     let when = listed(when.into_iter().filter(|(is_open, _)| *is_open).map(|(_, when)| when))?;

@@ -15,6 +15,7 @@ const TELLING: f64 = 1.15;
 const AT_LEAST: f64 = 1.05;
 
 /// Comparison of the same writes with different data.
+#[derive(Clone)]
 struct ContentPair<'a> {
     easy: UsableEstimate<'a>,
     hard: UsableEstimate<'a>,
@@ -81,8 +82,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 /// True if a fill went on as fast as it began: if it got hot or filled a cache, it says nothing
 /// about the data. Other cells are too short for that.
 fn is_of_one_level(cell: &Cell) -> bool {
-    let is_fill = [test::ZERO_FILL, test::RANDOM_FILL].contains(&cell.test.as_str());
-    !is_fill
+    !is_fill(cell)
         || cell
             .series
             .iter()
@@ -104,12 +104,24 @@ fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<ContentPair<'_>> 
     usability::cells(record)
         .filter(|cell| cell.params.content.is_some_and(is_easy))
         .filter_map(|easy| {
-            let hard = all_hard.iter().copied().find(|hard| differ_in_content_alone(easy, hard))?;
+            let mut alike =
+                all_hard.iter().copied().filter(|hard| differ_in_content_alone(easy, hard));
+            // Of fills that repeat each has its own counterpart.
+            let before = usability::cells(record).take_while(|cell| cell.id != easy.id);
+            let nth = before.filter(|cell| cell.test == easy.test).count();
+            let hard = match is_fill(easy) {
+                true => alike.nth(nth)?,
+                false => alike.next()?,
+            };
             let is_alike = [easy, hard].into_iter().all(is_of_one_level);
             (is_alike && !is_faster_in_smaller_blocks(hard, &all_hard))
                 .then(|| ContentPair::of(easy, hard))?
         })
         .collect()
+}
+
+fn is_fill(cell: &Cell) -> bool {
+    [test::ZERO_FILL, test::RANDOM_FILL].contains(&cell.test.as_str())
 }
 
 fn differ_in_content_alone(easy: &Cell, hard: &Cell) -> bool {
@@ -133,10 +145,16 @@ fn strongest(pairs: Vec<ContentPair<'_>>) -> Option<ContentPair<'_>> {
         let (pattern, bytes) = params(pair);
         equal.iter().any(|(other, of_bytes)| *other == pattern && *of_bytes >= bytes)
     };
+    let counts = |pair: &&ContentPair<'_>| pair.is_significant() && !is_refuted(pair);
+    // A cache that fills between two fills makes one contrast, and not the same one again.
+    let is_repeated =
+        pairs.iter().filter(counts).filter(|pair| is_fill(pair.easy.cell)).count() > 1;
     pairs
-        .into_iter()
-        .filter(|pair| pair.is_significant() && !is_refuted(pair))
+        .iter()
+        .filter(counts)
+        .filter(|pair| is_repeated || !is_fill(pair.easy.cell))
         .max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
+        .cloned()
 }
 
 /// True if the same data was faster in smaller blocks: larger ones are never slower, so the medium

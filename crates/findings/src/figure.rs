@@ -318,7 +318,34 @@ pub(crate) fn qd1_estimate<'a>(
     let cell = usable_standard_cell(record, test, block_bytes)
         .filter(|cell| cell.params.in_flight() == 1)
         .filter(is_wide)?;
+    let figure = UsableEstimate::of(cell, metric::IOPS).filter(|figure| figure.ci95.is_some())?;
+    let more = same_by_records(record, test, block_bytes).filter(|more| more.n > figure.n);
+    Some(more.filter(|more| is_same(more, &figure)).unwrap_or(figure))
+}
+
+/// The same quantity measured with records of a file (`record-ops`, raw), which may have many times
+/// the samples.
+fn same_by_records<'a>(
+    record: &'a Record,
+    test: &str,
+    block_bytes: u64,
+) -> Option<UsableEstimate<'a>> {
+    let form = match test {
+        test::RANDOM_WRITE => "raw-random-write",
+        test::RANDOM_READ => "raw-random-read",
+        _ => return None,
+    };
+    let wanted = |cell: &&Cell| {
+        let params = &cell.params;
+        params.form.as_deref() == Some(form) && params.block_bytes == Some(block_bytes)
+    };
+    let cell = cells(record, test::RECORD_OPS).find(wanted)?;
     UsableEstimate::of(cell, metric::IOPS).filter(|figure| figure.ci95.is_some())
+}
+
+/// True if the intervals of two figures overlap.
+fn is_same(one: &UsableEstimate, other: &UsableEstimate) -> bool {
+    one.ci95.zip(other.ci95).is_some_and(|([low, high], [from, to])| low <= to && from <= high)
 }
 
 /// Least span that represents the medium as used by a system

@@ -3,10 +3,11 @@
 
 use crate::levels;
 use record::units::{MIB, Nanos};
-use record::{Cell, Finding, MediumKind, Record, metric, test};
+use record::{Cell, Finding, Fitness, MediumKind, Record, metric, test};
 
 use crate::figure::{self, UsableEstimate, between};
 use crate::finding_builder::FindingBuilder;
+use crate::need::NeedLevel;
 use crate::phrases::{FLUSH_EMPTIES, FLUSH_LIES, FLUSH_UNTESTED};
 
 /// Ratio of the rate of durable writes to the fastest write rate from which on the data is not on
@@ -164,6 +165,22 @@ fn flushed(record: &Record) -> impl Iterator<Item = &Cell> {
             && cell.metrics.other.contains_key(metric::FLUSH_NS)
     };
     figure::cells(record, test::FLUSH_COST).filter(move |cell| is_flash && is_flushed(cell))
+}
+
+/// Need for an honest flush: data that must survive a power cut depends on it. Data is lost only in
+/// a power cut, so the level is poor, not unsuitable.
+pub(crate) fn safety_need(record: &Record) -> Option<NeedLevel> {
+    let Flush::Lies(durable, fastest) = Flush::of(record) else { return None };
+    let reason =
+        format!("{FLUSH_LIES}, so data that it reports as safe can be lost in a power cut");
+    let evidence = vec![
+        durable.to_string(),
+        format!(
+            "its write rate is at most {} (docs/field/cheats.md#cheats-and-caches)",
+            figure::quantity(metric::BPS, fastest)
+        ),
+    ];
+    Some(NeedLevel { level: Fitness::Poor, reason, evidence, confidence: None })
 }
 
 /// `flush`: the cost of making data durable, and if it is plausible.

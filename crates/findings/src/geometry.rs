@@ -219,6 +219,10 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
             size(declared)
         ),
         (false, Some(declared)) => format!("The erase block does not show in read times; the registers declare an allocation unit of {}.", size(declared)),
+        (false, None) if 3.0 * levels.residual_ns > STEP_NS => format!(
+            "Whether it has an erase block cannot be told from its reads: their times scatter by {}.",
+            Nanos(levels.residual_ns as u64)
+        ),
         (false, None) => {
             "The erase block does not show in read times: the controller maps pages, or is fast enough to hide it.".to_owned()
         }

@@ -4,6 +4,7 @@ use record::units::{MIB, MILLISECOND_NS, SECOND_NS, significant};
 use record::{Cell, Fitness, Record, Use, metric, test};
 
 use crate::figure::{self, UsableEstimate};
+use crate::flush;
 use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
 use crate::stalls::{self, Stalls};
 use crate::usability;
@@ -53,6 +54,10 @@ pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
         _ => {}
     }
     needs.extend(pauses(record));
+    if needs.is_empty() {
+        return None;
+    }
+    needs.extend(flush::safety_need(record));
     weakest_verdict(Use::Logger, needs, vec![])
 }
 
@@ -68,7 +73,7 @@ fn durable_lines(record: &Record) -> Option<UsableEstimate<'_>> {
 }
 
 fn stored(figure: &UsableEstimate) -> String {
-    format!("it stores {} lines per second durably", significant(figure.value))
+    format!("it stores {} lines per second, each with a flush", significant(figure.value))
 }
 
 /// Need for the lateness of lines.

@@ -91,7 +91,9 @@ impl NeedLevel {
             quantity(figure.name, fair),
             quantity(figure.name, good)
         );
-        is_decided.then(|| NeedLevel {
+        // A level that is probably another is none.
+        let is_likely = confidence.is_none_or(|share| share >= 0.5);
+        (is_decided && is_likely).then(|| NeedLevel {
             level,
             reason,
             evidence: vec![figure.to_string(), asked],

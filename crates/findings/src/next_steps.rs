@@ -1,7 +1,7 @@
 //! Next steps for a reader: at most two, the most urgent first. A command works as printed, and
 //! one that overwrites says so.
 
-use record::{Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use};
+use record::{Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use, metric, test};
 
 use crate::flush::Flush;
 use crate::genuineness::Genuineness;
@@ -49,8 +49,25 @@ pub fn next_steps(record: &Record) -> Vec<NextStep> {
     if steps.is_empty() {
         steps = of_its_uses(record, target);
     }
+    steps.retain(|step| !is_of_this_run(record, step));
     steps.truncate(MOST);
     steps
+}
+
+/// True if a step is the run that would name it.
+fn is_of_this_run(record: &Record, step: &NextStep) -> bool {
+    let own = &record.run.command;
+    let words = step.command.iter().skip(1);
+    let mut words = words.filter(|word| word.as_str() != record.run.suite).peekable();
+    let is_suite = record.run.suite == "standard"
+        || !matches!(step.command.get(1).map(String::as_str), Some("run"))
+        || step.command.iter().any(|word| word == "--only");
+    is_suite && words.peek().is_some() && words.all(|word| own.contains(word))
+}
+
+/// True if this run was already one of the longer ones that a step names.
+fn is_longer(record: &Record) -> bool {
+    record.run.command.iter().any(|word| word == LONGER)
 }
 
 /// Steps for a fake, damaged or unknown medium; empty if it is genuine as far as known, and
@@ -98,18 +115,31 @@ fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
         let arguments = ["check", target, "--for", &wanted, "--budget", LONGER];
         steps.push(NextStep::run("What few samples leave open", &arguments));
     }
-    let is_fast = steps.is_empty() && conditions::may_fill(record);
+    let is_fast = steps.is_empty() && conditions::may_fill(record) && !is_longer(record);
     if is_fast && record.target.kind != TargetKind::Block {
         steps.push(NextStep::run("Whether it stays this fast, in half an hour", &["run", target]));
     }
     let certain =
         no_sign::command(record).filter(|_| genuineness::of(record) == Genuineness::NoSign);
+    // What lies on it is kept: files on it can be measured beside.
+    if certain.is_some() && is_lent(record) {
+        steps.push(NextStep::act(
+            "What it is good for: mount it and check its directory, which keeps what lies there.",
+        ));
+        return steps;
+    }
     steps.extend(certain.map(|words| {
         let time = no_sign::time(record).map(|time| format!(" ({time})")).unwrap_or_default();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         NextStep::run(&format!("Whether it is certainly genuine, which erases it{time}"), &words)
     }));
     steps
+}
+
+/// True if a raw medium was only lent: its probe restored what it overwrote.
+fn is_lent(record: &Record) -> bool {
+    let probes = || record.cells_of(test::CAPACITY);
+    probes().any(|cell| cell.metrics.other.contains_key(metric::RESTORED_BYTES))
 }
 
 /// Step to a better medium for this use: the label to look for, and the check of it

@@ -5,7 +5,9 @@ mod missing;
 
 use record::collection::HeadlineFigure;
 use record::units::{Bytes, saturating_sum};
-use record::{Answer, Cell, Finding, Fitness, Flag, Record, Severity, Summary, Use, metric, test};
+use record::{
+    Answer, Cell, Finding, Fitness, Flag, Record, Severity, Stop, Summary, Use, metric, test,
+};
 
 use crate::figure::UsableEstimate;
 use crate::genuineness::Genuineness;
@@ -91,9 +93,18 @@ const PROBE_CUT: &str = "the probe of its capacity was not done when its time wa
 fn not_probed(record: &Record) -> String {
     match skipped(record, test::CAPACITY) {
         Some(reason) => format!("the probe of its capacity was left out: {reason}."),
-        None if genuineness::is_probe_cut(record) => PROBE_CUT.into(),
+        None if genuineness::is_probe_cut(record) => match probe_error(record) {
+            Some(why) => format!("the probe of its capacity ended by an error: {why}."),
+            None => PROBE_CUT.into(),
+        },
         None => "its capacity was not probed.".into(),
     }
+}
+
+/// What ended a probe of the capacity before it was done, if that was an error.
+fn probe_error(record: &Record) -> Option<&str> {
+    let mut probes = record.cells_of(test::CAPACITY).filter(|cell| cell.stop == Stop::Error);
+    probes.find_map(|cell| cell.reason.as_deref())
 }
 
 /// The reason without the next step, which is given once, with the first answer.
@@ -191,7 +202,7 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
         (false, false) => Answer::NotTested,
         (true, true) => Answer::Partly,
         // If one of several uses fits, the others may still be undecided.
-        (_, _) if !is_decided => Answer::Inconclusive,
+        (fits, _) if !is_decided && (!fits || !wanted.is_empty()) => Answer::Inconclusive,
         (fits, _) => {
             if fits {
                 Answer::Yes

@@ -42,6 +42,13 @@ pub(crate) fn fallen(record: &Record) -> Option<UsableEstimate<'_>> {
     (lowest * STEP < end.value).then_some(UsableEstimate { value: lowest, ci95: None, ..end })
 }
 
+/// "Writes fall to 7.45 MB/s when it is hot."
+pub(crate) fn fall_in_words(record: &Record) -> Option<String> {
+    heat(record)?;
+    let low = fallen(record).or_else(|| figure::sustained(record))?;
+    Some(format!("Writes fall to {} when it is hot.", low.text()))
+}
+
 /// The lowest of the levels that, with those that are alike, make up a tenth of the time.
 fn lowest(series: &Series) -> Option<f64> {
     let mut from = levels::begun_at(series, 0.0);

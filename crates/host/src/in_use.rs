@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::holding::{Holding, Process};
 use crate::mounts::{Mount, mount_of};
 use crate::roots::{DeviceNumber, Roots, names, text};
-use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
+use crate::topology::{BackedBy, BackingFile, BlockDeviceEntry, BlockTopology};
 
 /// One reason not to touch a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,6 +155,9 @@ impl BlockTopology<'_> {
             return;
         }
         found.extend(self.system_places(slot).map(|at| InUseReason::Root { at }));
+        for twin in self.over_the_same_file(slot).collect::<Vec<_>>() {
+            self.collect(twin, seen, found);
+        }
         for (number, name, dir) in slot.nodes() {
             found.extend(self.direct(number, name));
             for holder in self
@@ -171,6 +174,29 @@ impl BlockTopology<'_> {
                 self.collect(holder, seen, found);
             }
         }
+    }
+
+    /// Other loop devices over the file of this one, whatever its name: what is written to one of
+    /// them is read from the others.
+    fn over_the_same_file(
+        &self,
+        slot: &BlockDeviceEntry,
+    ) -> impl Iterator<Item = &BlockDeviceEntry> {
+        let files = |slot: &BlockDeviceEntry| -> Vec<BackingFile> {
+            let file = |below: &BackedBy| match below {
+                BackedBy::File(file) => Some(file.clone()),
+                BackedBy::Device(_) => None,
+            };
+            slot.backed_by.iter().filter_map(file).collect()
+        };
+        let own = files(slot);
+        let is_same = move |one: &BackingFile, other: &BackingFile| {
+            one.identity().zip(other.identity()).map_or(one.path == other.path, |(a, b)| a == b)
+        };
+        let shares = move |other: &&BlockDeviceEntry| {
+            files(other).iter().any(|file| own.iter().any(|mine| is_same(mine, file)))
+        };
+        self.slots.iter().filter(shares)
     }
 
     /// Mounts, swap and btrfs of exactly this device number.

@@ -143,9 +143,16 @@ impl Plan {
     /// Most bytes that will be written: by the cells, and by rounds of those that turn out to be
     /// fast.
     pub fn max_written_bytes(&self) -> u64 {
-        let once = saturating_sum(self.cells.iter().map(|cell| cell.max_written_bytes));
+        self.sum_of(|cell| cell.max_written_bytes)
+    }
+
+    /// Sum of a quantity over everything that is measured, rounds included.
+    pub fn sum_of(&self, quantity: impl Fn(&PlannedCell) -> u64) -> u64 {
+        let once = saturating_sum(self.cells.iter().map(&quantity));
         let of_rounds = match self.times() {
-            1 if self.rounds => round_plan::planned_bytes(&self.cells),
+            1 if self.rounds => {
+                saturating_sum(round_plan::planned(&self.cells).map(|round| quantity(&round)))
+            }
             _ => 0,
         };
         once.saturating_mul(self.times()).saturating_add(of_rounds)

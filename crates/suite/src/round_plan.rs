@@ -1,6 +1,6 @@
 //! Cells as they are measured in rounds: their selection, duration and bytes written.
 
-use record::units::{MILLISECOND_NS, SECOND_NS, saturating_sum};
+use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{Cell, PlannedCell, test};
 
 use crate::catalogue;
@@ -16,11 +16,10 @@ pub(crate) const STEPS: [usize; 3] = [5, 8, 12];
 pub(crate) const ROUND_NS: [u64; 2] = [250 * MILLISECOND_NS, 2 * SECOND_NS];
 const BEFORE_NS: u64 = SECOND_NS;
 
-/// Most bytes that rounds of these cells write, if all of them turn out to be fast.
-pub(crate) fn planned_bytes(cells: &[PlannedCell]) -> u64 {
-    let rounds = (STEPS[0] - 1) as u64;
+/// Rounds of these cells that write, if all of them turn out to be fast.
+pub(crate) fn planned(cells: &[PlannedCell]) -> impl Iterator<Item = PlannedCell> {
     let writes = cells.iter().filter(|cell| is_repeated(&cell.test) && cell.max_written_bytes > 0);
-    saturating_sum(writes.map(|cell| round_of(cell, ROUND_NS[0], 0.0).max_written_bytes * rounds))
+    writes.flat_map(|cell| vec![round_of(cell, ROUND_NS[0], 0.0); STEPS[0] - 1])
 }
 
 pub(crate) fn is_repeated(test: &str) -> bool {

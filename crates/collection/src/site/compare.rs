@@ -186,9 +186,10 @@ fn called(line: &CollectionLine, media: &[(CollectionLine, Vec<CollectionRun>)])
 fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -> Option<Row> {
     let spread = |line: &CollectionLine| line.figures.get(&figure).copied().filter(figures::sound);
     let known = || media.iter().filter_map(|(line, _)| spread(line));
-    // A figure without a range cannot be distinguished from the next, and is never the best.
+    // A figure without a range cannot be distinguished from the next: it is never the best, and no
+    // lower one is.
     let has_range = |spread: &HostSpread| spread.low < spread.high;
-    let medians = || known().filter(has_range).map(|spread| spread.median);
+    let medians = || known().map(|spread| spread.median);
     let best = if figure.smaller_is_better() {
         medians().reduce(f64::min)
     } else {

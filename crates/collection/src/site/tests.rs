@@ -287,10 +287,10 @@ fn what_has_no_range_is_never_the_best() {
         }
         (line, vec![entry(&format!("{slug}-run"), &demo::good())])
     };
-    let media = [of("a", 9000.0, false), of("b", 900.0, true), of("c", 1200.0, true)];
-    let side = read(&compare(&tree(), &media), "id=\"side\"", "</table>");
-    assert!(side.contains("1200 IOPS best") && side.matches("best").count() == 1, "{side}");
+    let media = [of("b", 900.0, true), of("c", 1200.0, true), of("a", 9000.0, false)];
     let side = read(&compare(&tree(), &media[..2]), "id=\"side\"", "</table>");
+    assert!(side.contains("1200 IOPS best") && side.matches("best").count() == 1, "{side}");
+    let side = read(&compare(&tree(), &media), "id=\"side\"", "</table>");
     assert!(side.contains("9000 IOPS") && !side.contains("best"), "{side}");
 }
 

@@ -3,12 +3,12 @@
 use record::classes::A1_RANDOM;
 use record::figures::DISK_IOPS;
 use record::units::{KIB, SECOND_NS, decimal};
-use record::{Bound, Fitness, Record, UnsteadyRounds, Use, metric, test};
+use record::{Bound, Record, UnsteadyRounds, Use, metric, test};
 
 use crate::figure::{self, UsableEstimate, quantity, size};
-use crate::flush::{self, Flush};
+use crate::flush;
 use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
-use crate::phrases::{FLUSH_LIES, RANDOM_WRITES};
+use crate::phrases::RANDOM_WRITES;
 use crate::{Figures, caches, places, stalls, throttling};
 
 /// Random write IOPS from which on a system disk is poor, usable and good.
@@ -78,22 +78,6 @@ fn lowest_need(record: &Record) -> Option<NeedLevel> {
     Some(NeedLevel { evidence: vec![format!("{}: lowest rate {low}", writes.cell.id)], ..need })
 }
 
-/// Need for an honest flush: data that must survive a power cut depends on it. Data is lost only in
-/// a power cut, so the level is poor, not unsuitable.
-pub(super) fn safety_need(record: &Record) -> Option<NeedLevel> {
-    let Flush::Lies(durable, fastest) = Flush::of(record) else { return None };
-    let reason =
-        format!("{FLUSH_LIES}, so data that it reports as safe can be lost in a power cut");
-    let evidence = vec![
-        durable.to_string(),
-        format!(
-            "its write rate is at most {} (docs/field/cheats.md#cheats-and-caches)",
-            quantity(metric::BPS, fastest)
-        ),
-    ];
-    Some(NeedLevel { level: Fitness::Poor, reason, evidence, confidence: None })
-}
-
 pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {
     let writes = Figures::of(record).small_writes();
     let reached: Vec<NeedLevel> = writes.iter().filter_map(writes_need).collect();
@@ -106,7 +90,7 @@ pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {
     let mut needs: Vec<NeedLevel> = slowest.chain(reached).collect();
     needs.extend(durable_need(record));
     needs.extend(lowest_need(record));
-    needs.extend(safety_need(record));
+    needs.extend(flush::safety_need(record));
     if let Some(stalls) = stalls::longest_small_writes(record) {
         let reason = |wording: &str, _: u64| format!("{wording}; the system freezes for that long");
         // A stall alone makes a system disk a nuisance, not unsuitable.

@@ -1,7 +1,7 @@
 //! `flashmark run`: from a target to a record and a report.
 
 use record::text;
-use record::units::{Bytes, MIB, saturating_sum, significant};
+use record::units::{Bytes, MIB, significant};
 use record::{Pattern, PlannedCell, TargetKind};
 use suite::Plan;
 
@@ -103,7 +103,7 @@ fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
         let merges = (cell.max_written_bytes / cell.block_bytes()).saturating_mul(au_bytes);
         merges.min(cell.max_ns / 100).max(cell.max_written_bytes)
     };
-    saturating_sum(plan.cells.iter().map(of_cell))
+    plan.sum_of(of_cell)
 }
 
 /// Description of what would be done, for `--plan`.

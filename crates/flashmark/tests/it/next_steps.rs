@@ -41,15 +41,29 @@ fn each_step_works_as_it_is_printed() {
     for start in &starts {
         let words: Vec<&str> = start.iter().map(String::as_str).collect();
         let screen = flashmark.run(&words).out;
-        let steps = commands(&screen);
-        assert!(screen.contains("\nNext: ") && steps.len() <= 2, "{start:?}\n{screen}");
-        for step in steps {
-            // The standard suite has a journey of its own.
-            let plan = if step.starts_with("flashmark run ") { " --plan" } else { "" };
-            let ran = typed(&format!("{step}{plan}"), flashmark.home());
-            assert!(matches!(ran.code, Some(0 | 1)), "{step}: {:?} {}", ran.code, ran.err);
-            count += 1;
-        }
+        assert!(screen.contains("\nNext: "), "{start:?}\n{screen}");
+        let mut chain = vec![format!("flashmark {}", start.join(" "))];
+        count += follow(&screen, &mut chain, flashmark.home());
     }
     assert!(count >= starts.len() - 1, "{count} steps of {} screens", starts.len());
+}
+
+/// Follows the steps of a screen and of those after it, three in a row; returns their number. None
+/// leads back.
+fn follow(screen: &str, chain: &mut Vec<String>, home: &Path) -> usize {
+    let steps = commands(screen);
+    assert!(steps.len() <= 2, "{chain:?}\n{screen}");
+    for step in &steps {
+        assert!(!chain.contains(step), "{step} again after {chain:?}");
+        // The standard suite has a journey of its own.
+        let plan = if step.starts_with("flashmark run ") { " --plan" } else { "" };
+        let ran = typed(&format!("{step}{plan}"), home);
+        assert!(matches!(ran.code, Some(0 | 1)), "{step}: {:?} {}", ran.code, ran.err);
+        if plan.is_empty() && chain.len() < 3 {
+            chain.push(step.clone());
+            follow(&ran.out, chain, home);
+            chain.pop();
+        }
+    }
+    steps.len()
 }

@@ -114,6 +114,32 @@ fn a_live_system_on_an_image_on_a_stick_is_the_running_system() {
     assert_eq!(reasons(&machine, "sdb")[0], "the running system is on it (/)");
 }
 
+/// What is written to one of them is read from the others, under whatever names.
+#[test]
+fn a_loop_device_is_its_backing_file() {
+    let mut machine = Machine::new();
+    let (image, link) = (machine.path("image"), machine.path("link"));
+    std::fs::write(&image, "").unwrap();
+    std::fs::hard_link(&image, &link).unwrap();
+    let attach = |name: &str, number: &str, file: &Path| {
+        let dir = machine.disk(&format!("virtual/block/{name}"), number, 1 << 30);
+        machine.file(&format!("{dir}/loop/backing_file"), &format!("{}\n", file.display()));
+    };
+    attach("loop0", "7:0", &image);
+    attach("loop1", "7:1", &image);
+    attach("loop2", "7:2", &link);
+    assert_eq!(reasons(&machine, "loop1"), [""; 0]);
+    attach("loop3", "7:3", Path::new("/dev/loop2"));
+    machine.mount("7:0", Path::new("/media/image"), "vfat", "/dev/loop0", "rw");
+    for name in ["loop0", "loop1", "loop2", "loop3"] {
+        let found = reasons(&machine, name);
+        assert!(
+            found.iter().any(|it| it == "loop0 is mounted at /media/image"),
+            "{name} {found:?}"
+        );
+    }
+}
+
 #[test]
 fn a_loop_over_a_device_holds_it_and_one_over_a_file_on_it_does_not() {
     let machine = Machine::new();

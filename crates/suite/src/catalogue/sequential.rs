@@ -9,7 +9,7 @@
 //! open behind it.
 
 use device::{Device, Extent};
-use record::{Cell, Content, Flag};
+use record::{Cell, Content, Flag, Metrics, Stop};
 
 use super::level::LatencyLevel;
 use super::prelude::*;
@@ -222,7 +222,19 @@ impl Procedure for Sequential {
             max_bytes: cell.spec.total_bytes,
             ..LoopLimits::certain(rule, context.time_left_ns())
         };
-        let tally = context.drive("measuring", &load, &limits, &mut places);
+        let mut tally = context.drive("measuring", &load, &limits, &mut places);
+        if self.0 == Direction::Write && contradicts_prime(&tally, cell.block_bytes(), context.done)
+        {
+            // Pauses of the medium lie further apart than a short stretch is long.
+            let limits = LoopLimits {
+                max_bytes: cell.spec.total_bytes.saturating_sub(tally.bytes),
+                ..LoopLimits::time(context.time_left_ns())
+            };
+            let longer = context.drive("measuring", &load, &limits, &mut places);
+            if longer.error.is_some() || longer.bytes > tally.bytes {
+                tally = longer;
+            }
+        }
         let mut outcome = tally.outcome(cell);
         outcome.cell.params.span_bytes = Some(span.bytes);
         if !is_warm {
@@ -242,6 +254,18 @@ impl Procedure for Sequential {
         }
         0
     }
+}
+
+/// True if writes that converged early are surely faster or slower than the same ones of `prime`.
+fn contradicts_prime(tally: &IoTally, block_bytes: u64, done: &[Cell]) -> bool {
+    let is_prime = |before: &&Cell| {
+        before.test == test::PRIME && before.params.block_bytes == Some(block_bytes)
+    };
+    let ends = |metrics: &Metrics| metrics.bps.and_then(|bps| bps.ci95);
+    let prime = done.iter().rev().find(is_prime).and_then(|cell| ends(&cell.metrics));
+    let differs = |[low, high]: [f64; 2], [from, to]: [f64; 2]| to < low || high < from;
+    tally.stop == Stop::Converged
+        && prime.zip(ends(&tally.metrics())).is_some_and(|(prime, now)| differs(prime, now))
 }
 
 /// Most bytes that a cell writes.
@@ -309,6 +333,22 @@ mod tests {
         let written: Vec<u64> = ran.end.cells.iter().map(|cell| cell.written_bytes).collect();
         assert_eq!(written, [9 * 120 * KIB, MIB]);
         assert_eq!(planned.iter().map(|cell| cell.max_written_bytes).collect::<Vec<_>>(), written);
+    }
+
+    /// Regression: 31 writes between two pauses of the medium were taken for its rate.
+    #[test]
+    fn pauses_that_prime_met_are_measured_too() {
+        let pausing = |_: &device::Request, number: u64| {
+            if number % 32 == 31 { 1000 * MILLISECOND_NS } else { 40 * MILLISECOND_NS }
+        };
+        let tests = [
+            "prime span=256MiB passes=1",
+            "sequential-write block=1MiB span=256MiB total=256MiB min_time=1s certainty=5% max_time=1m",
+        ];
+        let cells = TestBench::raw(GIB, pausing).run(&tests).end.cells;
+        let rate = |cell: &record::Cell| cell.metrics.bps.expect("it wrote").value;
+        let ratio = rate(&cells[1]) / rate(&cells[0]);
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
     }
 
     /// While the cache has room it accepts more than it holds, and earlier writes up to the

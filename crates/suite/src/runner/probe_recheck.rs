@@ -161,8 +161,16 @@ impl Runner<'_> {
             return self.fail(reason);
         }
         let first = self.end.cells.remove(place);
-        outcome.cell.written_bytes = outcome.cell.written_bytes.saturating_add(first.written_bytes);
         seen.note(&mut outcome.cell, "; a second probe found nothing missing");
-        self.keep(at, outcome, failed, listener)
+        // What the kernel counted since the second one began is compared with its bytes alone.
+        let goes_on = self.keep(at, outcome, failed, listener);
+        let Some(cell) = self.end.cells.iter_mut().rfind(|cell| cell.id == planned.id) else {
+            return goes_on;
+        };
+        cell.written_bytes = cell.written_bytes.saturating_add(first.written_bytes);
+        match listener.on_event(&RunEvent::CellRevised { cell }) {
+            Ok(()) => goes_on,
+            Err(reason) => self.fail(reason),
+        }
     }
 }

@@ -3,11 +3,13 @@
 //! between rounds show the interval of the result if the run were repeated (docs/methodology.md,
 //! "Rounds").
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{
-    Cell, Ended, Estimate, Flag, MIN_ROUNDS, Metrics, PlannedCell, Round, Stop, metric, test,
+    Cell, Ended, Estimate, Flag, Histogram, MIN_ROUNDS, Metrics, PlannedCell, Round, Stop, metric,
+    test,
 };
 use stats::{Random, RareEvents, RoundRate, repetition_half_width};
 
@@ -394,6 +396,16 @@ fn is_of_one_stretch(flag: &Flag) -> bool {
     )
 }
 
+/// 95 % intervals of percentiles from order statistics, in nanoseconds.
+fn percentile_ends(histogram: &Histogram) -> BTreeMap<String, [u64; 2]> {
+    let ends = |share| {
+        let (low, high) = stats::quantile_ranks(histogram.len(), share, 0.95)?;
+        Some([low, high].map(|rank| histogram.order_statistic(rank)))
+    };
+    let named = [("p50", 0.50), ("p99", 0.99)].into_iter();
+    named.filter_map(|(name, share)| Some((name.to_owned(), ends(share)?))).collect()
+}
+
 /// Computes the results of all rounds together, with the interval of a repetition.
 fn sum_up(cell: &mut Cell, latest: &Metrics) {
     let worst_ns = [&cell.metrics, latest]
@@ -403,7 +415,15 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
         .max()
         .unwrap_or(0);
     if let Some(histogram) = &cell.histogram {
-        cell.metrics.latency_ns = Some(latency(histogram, worst_ns));
+        let mut all = latency(histogram, worst_ns);
+        all.ci95 = percentile_ends(histogram);
+        let parts = [&cell.metrics, latest].into_iter().filter_map(|of| of.latency_ns.as_ref());
+        for (name, [low, high]) in parts.flat_map(|part| &part.ci95) {
+            if let Some(ends) = all.ci95.get_mut(name) {
+                *ends = [ends[0].min(*low), ends[1].max(*high)];
+            }
+        }
+        cell.metrics.latency_ns = Some(all);
     }
     if let (Some(stall), Some(later)) = (
         cell.metrics.other.get_mut(metric::WORST_STALL_NS),
