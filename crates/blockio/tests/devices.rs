@@ -101,6 +101,26 @@ fn every_engine_keeps_the_contract_on_a_block_device() {
     }
 }
 
+/// Flushes that the kernel has counted on a device (the kernel's Documentation/block/stat.rst).
+fn flushes(path: &std::path::Path) -> u64 {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
+    stat.split_whitespace().nth(15).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_flush_reaches_the_block_device() {
+    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
+    for engine in engines() {
+        let mut device = open_block(medium.path(), engine);
+        device.prepare(1, BLOCK as usize).unwrap();
+        run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
+        let before = flushes(medium.path());
+        run(&mut device, Request::flush(0)).unwrap();
+        assert!(flushes(medium.path()) > before, "{engine:?}");
+    }
+}
+
 #[test]
 fn without_direct_io_the_contract_holds_and_the_facts_report_it() {
     let Ok(dir) = tempfile::tempdir_in("/dev/shm") else {

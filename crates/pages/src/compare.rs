@@ -15,9 +15,6 @@ use crate::chart::{
 use crate::panels::Panel;
 use crate::view::{self, PanelView, TableView};
 
-#[cfg(test)]
-mod screens;
-
 #[derive(Template)]
 #[template(path = "compare.html")]
 struct ComparisonPage {

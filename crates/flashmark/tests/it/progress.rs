@@ -91,13 +91,6 @@ fn a_fake_is_a_finding_and_the_exit_code() {
 }
 
 #[test]
-fn the_record_on_standard_output_has_nothing_beside_it() {
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&[&QUICK[..], &["--json", "-"]].concat());
-    assert_eq!(Record::from_json(&ran.out).unwrap(), found(&events(&ran)));
-}
-
-#[test]
 fn refusals_are_in_the_events_too() {
     let scratch = Scratch::new();
     let missing = scratch.at("missing");

@@ -191,24 +191,6 @@ fn a_run_is_found_by_name_beginning_and_path() {
 }
 
 #[test]
-fn a_run_that_is_not_found_names_the_closest() {
-    let sandbox = Sandbox::new();
-    let refusal = |name: &str| sandbox.neutral(sandbox.store.find(name).unwrap_err());
-    insta::assert_snapshot!(refusal("latest"), @"there is no run yet; `flashmark run .` makes one");
-    insta::assert_snapshot!(refusal("any"), @"there is no run 'any'; `flashmark runs` lists them");
-    for id in ["20260101-card", "20260102-stick", "20260102-stick-2", "disk"] {
-        sandbox.run(id, &[]);
-    }
-    insta::assert_snapshot!(refusal("20260102"), @"'20260102' is the beginning of 2 runs: 20260102-stick, 20260102-stick-2; type more of it");
-    insta::assert_snapshot!(refusal("20260102-stock"), @"there is no run '20260102-stock'; did you mean 20260102-stick or 20260102-stick-2? `flashmark runs` lists them");
-    insta::assert_snapshot!(refusal("dsik"), @"there is no run 'dsik'; did you mean disk? `flashmark runs` lists them");
-    insta::assert_snapshot!(refusal("completely-different-thing"), @"there is no run 'completely-different-thing'; `flashmark runs` lists them");
-    insta::assert_snapshot!(refusal("no/such.json"), @"there is no run 'no/such.json'; `flashmark runs` lists them");
-    insta::assert_snapshot!(refusal(sandbox.path().to_str().unwrap()), @"'DIR' is neither a run's directory nor a record file; name a run from `flashmark runs` or a record file");
-    insta::assert_snapshot!(refusal("/dev/zero"), @"'/dev/zero' is neither a run's directory nor a record file; name a run from `flashmark runs` or a record file");
-}
-
-#[test]
 fn the_last_unfinished_run_is_neither_complete_nor_live_nor_damaged() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.store.last_unfinished().unwrap(), None);

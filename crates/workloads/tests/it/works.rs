@@ -226,24 +226,6 @@ fn a_directory_that_is_gone_is_named() {
 }
 
 #[test]
-fn unknown_works_and_settings_are_named() {
-    let error = |name: &str, setting: &str, value: &str| {
-        let settings = if setting.is_empty() {
-            Vec::new()
-        } else {
-            vec![(setting.to_owned(), value.to_owned())]
-        };
-        find(name, &settings).err().map(|error| error.to_string()).unwrap_or_default()
-    };
-    insta::assert_snapshot!(error("compile", "", ""), @"there is no work 'compile'; there are record-ops, threads, rrd, untar, sqlite, logger, trace:FILE, and files:TRACE");
-    insta::assert_snapshot!(error("logger", "lnes", "3"), @"logger has no setting 'lnes'; did you mean lines or line? it has line, lines, max_time, sync");
-    insta::assert_snapshot!(error("record-ops", "block", "1000"), @"record-ops.block: 1000 bytes is no block: use a multiple of 512 bytes up to 128 MiB");
-    insta::assert_snapshot!(error("threads", "threads", "0"), @"threads.threads: '0' is not a whole number of at least 1");
-    insta::assert_snapshot!(error("threads", "size", "1KiB"), @"threads.size: a file has at least one record of 4096 bytes");
-    insta::assert_snapshot!(error("rrd", "interval", "0s"), @"rrd.interval: must be more than 0");
-}
-
-#[test]
 fn every_workload_declares_the_bytes_it_needs() {
     for kind in KINDS {
         let needs =

@@ -45,15 +45,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_what_is_published_and_reads_back() {
-        let record = record();
-        let document = SubmissionDocument::of(&record).unwrap();
-        assert_eq!(document.run, Published::from(&record));
-        assert_eq!(serde_json::from_str::<Published>(&document.json).unwrap(), document.run);
-        assert_eq!(document.blanked, 0);
-    }
-
-    #[test]
     fn private_words_are_blanked_wherever_they_turn_up() {
         let mut record = record();
         record.medium.serial = Some("0xDEADBEEF42".into());
