@@ -158,6 +158,19 @@ impl RealDevice {
         }
     }
 
+    /// Writes back what the host keeps of the medium, and forgets it.
+    fn drop_caches_now(&self) -> Result<(), IoError> {
+        let fd = &self.target.buffered;
+        let flush = Request { path: IoPath::Buffered, ..Request::flush(0) };
+        fsync(fd).map_err(|errno| io_error(&self.target, &flush, errno))?;
+        let flushed = self.target.kind == FileKind::Block && ioctl::flush_buffers(fd).is_ok();
+        if !flushed {
+            fadvise(fd, 0, None, Advice::DontNeed)
+                .map_err(|errno| io_error(&self.target, &flush, errno))?;
+        }
+        Ok(())
+    }
+
     /// The reason for refusing a request, if there is one.
     #[inline]
     fn objection(&self, request: &Request) -> Option<IoError> {
@@ -317,15 +330,12 @@ impl Device for RealDevice {
     }
 
     fn drop_caches(&mut self) -> Result<(), IoError> {
-        let fd = &self.target.buffered;
-        let flush = Request { path: IoPath::Buffered, ..Request::flush(0) };
-        fsync(fd).map_err(|errno| io_error(&self.target, &flush, errno))?;
-        let flushed = self.target.kind == FileKind::Block && ioctl::flush_buffers(fd).is_ok();
-        if !flushed {
-            fadvise(fd, 0, None, Advice::DontNeed)
-                .map_err(|errno| io_error(&self.target, &flush, errno))?;
-        }
-        Ok(())
+        // It waits for the medium like an I/O, and nothing else is in flight.
+        self.in_flight_table.announce(&Request::flush(0));
+        self.in_flight_table.note_submission(0, now_ns());
+        let dropped = self.drop_caches_now();
+        self.in_flight_table.note_completion(0);
+        dropped
     }
 
     fn cpu_ns(&mut self) -> Option<u64> {

@@ -56,6 +56,18 @@ pub enum InjectedFault {
         /// Number of the I/O that hangs.
         after_ops: u64,
     },
+    /// Nothing is answered from the first of these times on before the second, in nanoseconds of
+    /// the device's clock; dropping caches waits too.
+    SilentDuring(u64, u64),
+    /// Reads and writes that touch the extent fail after so many nanoseconds of silence.
+    TimesOutAt(Extent, u64),
+    /// Of so many I/Os one fails, if it is a write, after silence.
+    TimesOutEach {
+        /// I/Os from one error to the next.
+        ops: u64,
+        /// Nanoseconds of silence before the error.
+        ns: u64,
+    },
     /// The medium is pulled out: everything from then on fails for good, I/Os in flight included.
     Vanish {
         /// Number of the first I/O that finds the medium gone.
@@ -126,12 +138,29 @@ impl<D: Device> FaultInjection<D> {
             self.faults.iter().enumerate().find_map(|(index, fault)| {
                 Some((index, fault.result_of(request, number, now_ns)?))
             })?;
+        if let InjectedFault::TimesOutAt(_, ns) | InjectedFault::TimesOutEach { ns, .. } =
+            self.faults[index]
+        {
+            self.inner.idle(ns);
+        }
         if let InjectedFault::EioAt(_, FaultDuration::Once)
         | InjectedFault::ShortRead(_, FaultDuration::Once) = self.faults[index]
         {
             self.faults.remove(index);
         }
         Some(outcome)
+    }
+
+    /// Lets a silence pass that has begun by now.
+    fn wait(&mut self) {
+        let now_ns = self.inner.now();
+        for fault in &self.faults {
+            if let InjectedFault::SilentDuring(from_ns, to_ns) = fault
+                && (*from_ns..*to_ns).contains(&now_ns)
+            {
+                self.inner.idle(to_ns - now_ns);
+            }
+        }
     }
 
     /// Applies the faults to an I/O that `inner` has finished.
@@ -142,8 +171,12 @@ impl<D: Device> FaultInjection<D> {
             .position(|request| request.slot == completion.slot)
             .expect("it was submitted through here");
         let request = self.in_flight.swap_remove(index);
+        let before_ns = self.inner.now();
         if let Some((_, ns)) = self.hanging.take_if(|(slot, _)| *slot == request.slot) {
             self.inner.idle(ns);
+        }
+        self.wait();
+        if self.inner.now() > before_ns {
             completion.completed_ns = self.inner.now();
         }
         if self.gone {
@@ -183,13 +216,20 @@ impl InjectedFault {
         let moves_data = matches!(request.op, Op::Read | Op::Write);
         let fails = |kind, detail: &str| Some(Err(IoError::new(kind, request, detail)));
         match self {
-            InjectedFault::EioAt(extent, _) if moves_data && touches(extent) => {
+            InjectedFault::EioAt(extent, _) | InjectedFault::TimesOutAt(extent, _)
+                if moves_data && touches(extent) =>
+            {
                 fails(IoErrorKind::Medium, "input/output error")
             }
             InjectedFault::EioNowAndThen { per_million, seed }
                 if moves_data && chance(*seed, number) < *per_million =>
             {
                 fails(IoErrorKind::Medium, "input/output error")
+            }
+            InjectedFault::TimesOutEach { ops, .. }
+                if request.op == Op::Write && number % ops == ops - 1 =>
+            {
+                fails(IoErrorKind::Medium, "connection timed out")
             }
             InjectedFault::ShortRead(extent, _) if request.op == Op::Read && touches(extent) => {
                 fails(IoErrorKind::Medium, "the read ended before its end")
@@ -232,9 +272,9 @@ impl<D: Device> Device for FaultInjection<D> {
 
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let number = self.ops;
+        let now = self.inner.now();
         match self.outcome(&request, number) {
             Some(result) => {
-                let now = self.inner.now();
                 self.made_up.push((request.slot, now, result));
             }
             None => {
@@ -275,6 +315,7 @@ impl<D: Device> Device for FaultInjection<D> {
         if self.gone {
             return Err(IoError::general(IoErrorKind::Gone, "no such device"));
         }
+        self.wait();
         self.inner.drop_caches()
     }
 }

@@ -1,6 +1,10 @@
-//! The extent guard: nothing outside the allowed extents is ever written.
+//! The extent guard: nothing outside the allowed extents is ever written. All I/O of a run passes
+//! through it, so that it also keeps the one clock of long waits.
 
 use crate::forward::forward;
+use record::Wait;
+
+use crate::waits::WaitClock;
 use crate::{Completion, Device, Extent, Extents, IoError, IoErrorKind, Request, WriteLog};
 
 /// Allows only writes and discards inside `allowed`; reads are free. Suites write through this type
@@ -10,12 +14,13 @@ pub struct ExtentGuard<D> {
     allowed: Extents,
     written_bytes: u64,
     log: Option<WriteLog>,
+    clock: WaitClock,
 }
 
 impl<D: Device> ExtentGuard<D> {
     /// Guards `inner` so that writes and discards are possible only inside `allowed`.
     pub fn new(inner: D, allowed: Extents) -> Self {
-        ExtentGuard { inner, allowed, written_bytes: 0, log: None }
+        ExtentGuard { inner, allowed, written_bytes: 0, log: None, clock: WaitClock::default() }
     }
 
     /// Bytes submitted for writing so far.
@@ -38,6 +43,26 @@ impl<D: Device> ExtentGuard<D> {
         &self.allowed
     }
 
+    /// Names what the run does from now on: the turn of later waits.
+    pub fn begin_turn(&mut self, turn: &str) {
+        turn.clone_into(&mut self.clock.turn);
+    }
+
+    /// What the run does.
+    pub fn turn(&self) -> &str {
+        &self.clock.turn
+    }
+
+    /// Adds waits for another device of the same medium.
+    pub fn add_waits(&mut self, waits: Vec<Wait>) {
+        self.clock.waits.extend(waits);
+    }
+
+    /// The waits since the last call, in the order of time.
+    pub fn take_waits(&mut self) -> Vec<Wait> {
+        std::mem::take(&mut self.clock.waits)
+    }
+
     /// Returns the inner device.
     pub fn into_inner(self) -> D {
         self.inner
@@ -45,7 +70,7 @@ impl<D: Device> ExtentGuard<D> {
 }
 
 impl<D: Device> Device for ExtentGuard<D> {
-    forward!(facts now buffer idle drop_caches cpu_ns host_stalls run_delay_ns set_data_needed);
+    forward!(facts now buffer idle cpu_ns host_stalls run_delay_ns set_data_needed);
 
     #[inline]
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
@@ -58,17 +83,21 @@ impl<D: Device> Device for ExtentGuard<D> {
                 ));
             }
             self.inner.submit(request)?;
+            self.clock.asked(&request);
             self.written_bytes += request.length_bytes;
             if let Some(log) = &mut self.log {
                 log.submitted(&request);
             }
             return Ok(());
         }
-        self.inner.submit(request)
+        self.inner.submit(request)?;
+        self.clock.asked(&request);
+        Ok(())
     }
 
     fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
         self.log.iter_mut().for_each(WriteLog::abandon);
+        self.clock.abandon();
         self.inner.prepare(slots, slot_bytes)
     }
 
@@ -79,7 +108,17 @@ impl<D: Device> Device for ExtentGuard<D> {
         if let Some(log) = &mut self.log {
             log.completed(&done[before..]);
         }
+        for completion in &done[before..] {
+            self.clock.answered(completion, &mut self.inner);
+        }
         reaped
+    }
+
+    fn drop_caches(&mut self) -> Result<(), IoError> {
+        let asked_ns = self.inner.now();
+        let dropped = self.inner.drop_caches();
+        self.clock.dropped_caches(asked_ns, dropped.is_err(), &mut self.inner);
+        dropped
     }
 }
 

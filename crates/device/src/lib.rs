@@ -22,6 +22,7 @@ mod sector;
 mod stalls;
 pub mod stamp;
 pub mod tracing;
+mod waits;
 mod write_log;
 
 pub use content::DataGenerator;

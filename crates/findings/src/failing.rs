@@ -1,6 +1,5 @@
 //! Failures of a medium: their kind, as far as the errors tell, and the first thing to do.
 
-use record::metric::HANGING_IOS;
 use record::units::{Bytes, Nanos, saturating_sum};
 use record::{
     Cell, Direction, Ended, Finding, Flag, HANGS_NS, IoErrorKind, Outcome, Record, Severity, Stop,
@@ -11,11 +10,13 @@ use crate::damaged_places::{DamageExtent, DamagedPlaces};
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA, WENT_AWAY};
 use crate::sectors::number;
+use crate::waits::{self, Hangs};
 use crate::{figure, genuineness, usability};
 
 /// `io-error`: the kind of failure, or a test that ended with an error.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
-    let draft = failure(record)
+    let draft = timed_out(record)
+        .or_else(|| failure(record))
         .or_else(|| went_away(record))
         .or_else(|| hanging(record))
         .or_else(|| other_error(record))
@@ -123,6 +124,18 @@ pub(crate) fn is_reported(record: &Record) -> bool {
     !failed_by_medium(record).is_empty()
 }
 
+/// True if errors of the medium are a finding of their own.
+pub(crate) fn has_errors(record: &Record) -> bool {
+    is_reported(record) || timed_out(record).is_some()
+}
+
+/// Finding on errors each of which came after a long silence.
+fn timed_out(record: &Record) -> Option<FindingBuilder> {
+    let failed = failed_by_medium(record).into_iter();
+    let (text, waits) = waits::timed_out(record, failed.map(|at| place(&record.cells[at])))?;
+    Some(FindingBuilder::failure("io-error", format!("{text} {COPY_NOW}")).notes(waits))
+}
+
 /// Finding on a device that was removed during the run. It says nothing about the medium.
 fn went_away(record: &Record) -> Option<FindingBuilder> {
     let cell = record.cells.iter().find(|cell| is_gone(cell))?;
@@ -135,7 +148,7 @@ fn went_away(record: &Record) -> Option<FindingBuilder> {
 /// True if the medium reported errors or hangs, so that its data should be copied before anything
 /// else.
 pub fn is_failing(record: &Record) -> bool {
-    is_reported(record)
+    has_errors(record)
         || hanging(record).is_some_and(|found| found.done().severity == Severity::Failure)
 }
 
@@ -235,9 +248,31 @@ fn other_error(record: &Record) -> Option<FindingBuilder> {
 /// Fewest hanging I/Os that are not an accident of the host or the link.
 const MANY_HANGING: u64 = 3;
 
-/// Finding on a medium with latencies of [`HANGS_NS`] or more for each I/O in flight: the others may
-/// come first.
+/// Finding on a medium that hangs.
 fn hanging(record: &Record) -> Option<FindingBuilder> {
+    let Hangs { many, of_ios, longest_ns, notes } = match waits::of(record).next() {
+        Some(_) => waits::hangs(record)?,
+        None => long_ios(record)?,
+    };
+    let (limit, slowest) = (Nanos(HANGS_NS), Nanos(longest_ns));
+    let draft = if many >= MANY_HANGING {
+        let statement = format!(
+            "It hangs: {many} of {of_ios} I/Os took {limit} or more, the slowest {slowest}. {COPY_NOW}"
+        );
+        FindingBuilder::failure("io-error", statement)
+    } else {
+        let statement = format!(
+            "It may hang: {many} of {of_ios} I/Os took {limit} or more, the slowest {slowest}; the host or \
+             the reader can cause so few. Copy what is on it first, then measure again elsewhere."
+        );
+        FindingBuilder::warning("io-error", statement)
+    };
+    Some(draft.notes(notes))
+}
+
+/// Latencies of [`HANGS_NS`] or more for each I/O in flight, in a record without waits (a replay, or
+/// a run of an older version).
+fn long_ios(record: &Record) -> Option<Hangs> {
     let limit_ns = |cell: &Cell| HANGS_NS.saturating_mul(cell.params.in_flight());
     let longest_ns = |cell: &Cell| {
         let stalled = cell.flags.iter().find_map(|flag| match flag {
@@ -248,31 +283,21 @@ fn hanging(record: &Record) -> Option<FindingBuilder> {
     };
     let hung: Vec<(&Cell, u64)> =
         usability::of_a_medium(record).filter_map(|cell| Some((cell, longest_ns(cell)?))).collect();
-    let slowest = hung.iter().map(|(_, longest_ns)| *longest_ns).max()?;
-    let count = |(cell, _): &(&Cell, u64)| match (&cell.histogram, number(cell, HANGING_IOS)) {
-        (_, Some(counted)) => counted as u64,
-        (Some(histogram), None) => histogram.count_above(limit_ns(cell) - 1).max(1),
-        (None, None) => 1,
+    let slowest_ns = hung.iter().map(|(_, longest_ns)| *longest_ns).max()?;
+    let count = |(cell, _): &(&Cell, u64)| {
+        let histogram = cell.histogram.as_ref();
+        histogram.map_or(1, |histogram| histogram.count_above(limit_ns(cell) - 1).max(1))
     };
     let many = saturating_sum(hung.iter().map(count));
-    let n = saturating_sum(hung.iter().map(|(cell, _)| cell.ops)).max(many);
-    let (limit, slowest) = (Nanos(HANGS_NS), Nanos(slowest));
-    let draft = if many >= MANY_HANGING {
-        let statement = format!(
-            "It hangs: {many} of {n} I/Os took {limit} or more, the slowest {slowest}. {COPY_NOW}"
-        );
-        FindingBuilder::failure("io-error", statement)
-    } else {
-        let statement = format!(
-            "It may hang: {many} of {n} I/Os took {limit} or more, the slowest {slowest}; the host or \
-             the reader can cause so few. Copy what is on it first, then measure again elsewhere."
-        );
-        FindingBuilder::warning("io-error", statement)
-    };
     let note = |(cell, longest_ns): &(&Cell, u64)| {
         format!("{}: slowest answer {}", figure::named(cell), Nanos(*longest_ns))
     };
-    Some(draft.notes(hung.iter().map(note)))
+    Some(Hangs {
+        many,
+        of_ios: saturating_sum(hung.iter().map(|(cell, _)| cell.ops)).max(many),
+        longest_ns: slowest_ns,
+        notes: hung.iter().map(note).collect(),
+    })
 }
 
 /// Latency of a read that must have been retried, if most reads take at most a twentieth of it; our

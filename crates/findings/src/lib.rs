@@ -72,6 +72,7 @@ pub mod usability;
 mod use_levels;
 mod verdict;
 mod verdict_findings;
+mod waits;
 mod wear;
 mod write_unit;
 mod written_share;
@@ -227,7 +228,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
         rest.extend(not_of_a_medium::of_claims(record, HOST_CACHED));
     }
     let (mut failing, mut probed) = (failing::conclude(record), capacity::conclude(record));
-    if failing::is_reported(record) && !genuineness::is_fake(record) {
+    if failing::has_errors(record) && !genuineness::is_fake(record) {
         failing = failing.map(|failing| with_damage(failing, &mut probed));
     }
     rest.extend(failing.into_iter().chain(probed));

@@ -15,7 +15,7 @@ use crate::need::UseVerdict;
 use crate::phrases::NAME_ONE;
 use crate::sectors::{SECTOR_BYTES, Sectors, number, read_parts};
 use crate::verdict;
-use crate::{Figures, genuineness, is_verdict, matrix, no_sign, stalls, usability};
+use crate::{Figures, genuineness, is_verdict, matrix, no_sign, stalls, usability, waits};
 
 /// The four figures of every summary.
 const FOUR: [HeadlineFigure; 4] = [
@@ -277,5 +277,5 @@ fn seen(record: &Record) -> String {
         cell.ops.saturating_mul(block).max(cell.written_bytes)
     };
     let bytes = saturating_sum(record.cells.iter().map(moved));
-    format!("No I/O error in {ops} I/Os ({}).", Bytes(bytes))
+    format!("No I/O error in {ops} I/Os ({}{}).", Bytes(bytes), waits::slowest(record))
 }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Wait;
 use crate::units::{BytesPerSecond, Iops, Nanos, SECOND_NS, significant};
 
 /// Response time from which on a medium counts as hanging; our choice. Linux aborts a command after
@@ -183,6 +184,8 @@ pub enum Flag {
         /// Time of the slowest I/O, in nanoseconds.
         longest_ns: u64,
     },
+    /// The medium did not answer for some time.
+    Waited(Wait),
     /// The run has not yet restored what it overwrote on the medium: the backup is in its
     /// directory.
     #[serde(rename = "not-put-back")]
@@ -457,6 +460,7 @@ impl std::fmt::Display for Flag {
             }
             Flag::Throttled => write!(f, "throttled by heat"),
             Flag::Stalled { longest_ns } => write!(f, "one call took {}", Nanos(*longest_ns)),
+            Flag::Waited(wait) => write!(f, "{wait}"),
             Flag::NotRestored { bytes, run, .. } => write!(
                 f,
                 "{} of data that was on the medium is not restored yet: insert the medium and type: flashmark restore {run}",

@@ -49,6 +49,7 @@ pub mod test;
 pub mod text;
 pub mod units;
 mod uses;
+mod wait;
 mod write_cache;
 
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
@@ -85,4 +86,5 @@ pub use run::{Ended, PlannedCell, Record, Run, SCHEMA, Skip, Software};
 pub use series::{Series, SeriesAxis};
 pub use summary::{Answer, Summary};
 pub use uses::{Use, UseError};
+pub use wait::{Asked, SLOW_NS, SilentError, Wait};
 pub use write_cache::{WIDE_BYTES, may_be_cached};

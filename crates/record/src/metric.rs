@@ -26,7 +26,6 @@ crate::names! {
     FULL_PASS_S = "full_pass_s",
     GOOD_SECTORS = "good_sectors",
     GROUPS_PER_S = "groups_per_s",
-    HANGING_IOS = "hanging_ios",
     IDLE_FLUSH_NS = "idle_flush_ns",
     IOPS = "iops",
     LATE_LINES = "late_lines",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use record::text::{capitalised, printable};
 use record::units::Nanos;
-use record::{Cell, Ended, Flag, Outcome, PlannedCell, Record, Skip, Stop};
+use record::{Cell, Ended, Flag, Outcome, PlannedCell, Record, SLOW_NS, Skip, Stop};
 
 use crate::{figure, words};
 
@@ -106,14 +106,29 @@ pub fn of_record(record: &Record) -> Vec<RecordCaveat> {
         });
     }
     lines.extend(grouped(record, |cell| figure::impossible_flags(cell).collect()));
-    lines.extend(record.flags.iter().map(|flag| RecordCaveat {
+    let of_run = record.flags.iter().filter(|flag| !matches!(flag, Flag::Waited(_)));
+    lines.extend(of_run.map(|flag| RecordCaveat {
         severe: flag.is_impossible(),
         ..RecordCaveat::of_run(words::caveat(flag))
     }));
+    lines.extend(waits(record).map(RecordCaveat::of_run));
     lines.extend(grouped(record, |cell| {
         figure::caveats(cell).filter(|flag| !flag.is_impossible()).collect()
     }));
     lines
+}
+
+/// All long waits in one line, with the longest.
+fn waits(record: &Record) -> Option<String> {
+    let waits = record.flags.iter().filter_map(|flag| match flag {
+        Flag::Waited(wait) => Some(wait),
+        _ => None,
+    });
+    let longest = waits.clone().max_by_key(|wait| wait.silent_ns)?;
+    Some(match waits.count() {
+        1 => format!("one long wait: {longest}"),
+        many => format!("{many} waits of {} or more, the longest: {longest}", Nanos(SLOW_NS)),
+    })
 }
 
 /// Flags of the same kind on cells of the same test become one line, in order of first appearance.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::text;
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
-use record::{Cell, Flag, Params, PlannedCell, Stop};
+use record::{Cell, Flag, Params, PlannedCell, SLOW_NS, Stop};
 use serde_json::json;
 use suite::{CellProgress, RunEvent};
 
@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// Longest time between two plain lines.
 const PLAIN: Duration = Duration::from_millis(1900);
 /// Duration above which a call is announced while it lasts.
-const LONG_CALL_NS: u64 = 5_000_000_000;
+const LONG_CALL_NS: u64 = SLOW_NS;
 /// Fewest columns for a bar; on a narrower terminal a cell and its figure take a line each.
 const WIDE: usize = 64;
 
@@ -284,7 +284,7 @@ fn style(width: usize) -> ProgressStyle {
 
 fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &IoWait) {
     let mut width = OutputStream::Error.own_width();
-    let mut drawn = 0;
+    let (mut drawn, mut was_waiting) = (0, false);
     loop {
         let (progress, share, over, due) = {
             let mut state = lock(state);
@@ -305,7 +305,11 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
         // A column stays free: a full line makes some terminals begin the next.
         let room = width.saturating_sub(if bar.is_some() && width >= WIDE { BAR + 1 } else { 1 });
         let waited_ns = waiting();
-        let line = if waited_ns >= LONG_CALL_NS {
+        let is_waiting = waited_ns >= LONG_CALL_NS;
+        // A wait is told at once: it may be over before the next line is due.
+        let due = due || plain && is_waiting && !was_waiting;
+        was_waiting = is_waiting;
+        let line = if is_waiting {
             unanswered(waited_ns, room)
         } else {
             terminal::letters(&progress.text(room))
@@ -316,7 +320,7 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
                 bar.set_position((share * 1000.0) as u64);
                 bar.set_message(line);
             }
-            None if due && messages::are_json() && waited_ns >= LONG_CALL_NS => {
+            None if due && messages::are_json() && is_waiting => {
                 messages::event("waiting", json!({ "waited_ns": waited_ns }));
             }
             None if due && !line.is_empty() => program::say!("{line}"),

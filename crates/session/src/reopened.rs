@@ -6,8 +6,9 @@
 //! medium is compared with what the journal says of it.
 
 use device::content::DataGenerator;
+use device::{ExtentGuard, Extents};
 use host::Roots;
-use record::{Fingerprint, Record, TargetKind};
+use record::{Fingerprint, Record, TargetKind, Wait};
 use store::Replayed;
 use suite::Plan;
 use suite::definition::Suite;
@@ -30,14 +31,23 @@ pub struct EarlierSession<'a> {
 }
 
 /// Fingerprint of a medium before a run writes to it; `None` if no data of others can be at risk.
-pub fn fingerprint(opened: &mut OpenTarget, plan: &Plan, seed: u64) -> Result<Option<Fingerprint>> {
+pub fn fingerprint(
+    opened: &mut OpenTarget,
+    plan: &Plan,
+    seed: u64,
+    waits: &mut Vec<Wait>,
+) -> Result<Option<Fingerprint>> {
     if !matches!(opened.target.kind, TargetKind::Block | TargetKind::File) {
         return Ok(None);
     }
     let starts = opened.partition_starts();
     let contents = opened.contents.as_ref().map(host::Contents::identity_lines).unwrap_or_default();
     let places = fingerprint::places(&opened.info.facts, &plan.cells, &starts, seed);
-    let marks = fingerprint::read_marks(opened.device(), &places, None).or_io()?;
+    // Nothing may be written yet.
+    let mut medium = ExtentGuard::new(opened.device(), Extents::default());
+    medium.begin_turn("checksums before the start");
+    let marks = fingerprint::read_marks(&mut medium, &places, None).or_io()?;
+    waits.extend(medium.take_waits());
     let boot_id = host::boot_id(&Roots::default());
     Ok(Some(Fingerprint { diskseq: opened.target.diskseq, boot_id, contents, marks }))
 }

@@ -17,9 +17,6 @@ use crate::flags::RunFlags;
 use crate::outputs::Outputs;
 use program::exit::{Exit, OrExit, Result, usage};
 
-/// Name of the suite that `flashmark check` runs.
-pub const CHECK_SUITE: &str = "check";
-
 /// Request of a run. Kept in the journal, so that the run can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRequest {

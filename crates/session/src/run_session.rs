@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{Device, ExtentGuard, IoError, IoErrorKind, WriteBudget};
 use record::units::Bytes;
-use record::{Cell, Ended, Flag, HostState, IoAccounting, Record, Sample, Stop};
+use record::{Cell, Ended, Flag, HostState, IoAccounting, Record, Sample, Stop, Wait};
 use store::{Ending, Journal, JournalEntry, Lock, RunDir};
 use suite::{Backup, Plan, RunEnd, RunEvent, RunListener, RunOptions};
 
@@ -42,8 +42,10 @@ pub struct RunSession {
     pub journal: Journal,
     /// Cells finished in earlier sessions.
     pub done: Vec<Cell>,
-    /// Device time of earlier sessions, in nanoseconds.
+    /// Time of earlier sessions, or of looking at the medium, in nanoseconds.
     pub used_ns: u64,
+    /// Long waits while it was looked at.
+    pub waits: Vec<Wait>,
     /// True if the medium no longer holds what earlier sessions had written, and the user allowed
     /// overwriting it all the same.
     pub taken_anew: bool,
@@ -62,6 +64,7 @@ impl RunSession {
             mut journal,
             done,
             used_ns,
+            waits,
             taken_anew,
             outputs,
         } = self;
@@ -113,6 +116,12 @@ impl RunSession {
             is_gone: false,
             seen: HashMap::new(),
         };
+        for wait in waits {
+            keeper
+                .on_event(&RunEvent::Flagged(&Flag::Waited(wait)))
+                .map_err(anyhow::Error::msg)
+                .or_internal()?;
+        }
         let raised = (!opened.is_simulated()).then(blockio::RaisedPriority::of_this_thread);
         let mut end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
         if keeper.is_gone {

@@ -1,7 +1,7 @@
 //! Context of a running cell.
 
 use device::content::DataGenerator;
-use device::{Device, Extent, ExtentGuard, IoError};
+use device::{Device, Extent, ExtentGuard, Extents, IoError};
 use record::{Cell, Stop, test};
 
 use crate::backup::{Restored, Trust, restore};
@@ -77,8 +77,11 @@ impl CellContext<'_> {
     ) -> IoTally {
         self.reporter.phase = phase;
         let (here_ns, there_ns) = (self.medium.now(), device.now());
+        let everything = Extents::of([Extent::new(0, device.facts().capacity_bytes)]);
+        let mut device = ExtentGuard::new(device, everything);
+        device.begin_turn(self.medium.turn());
         let tally = drive(
-            device,
+            &mut device,
             load,
             limits,
             self.generator,
@@ -86,6 +89,7 @@ impl CellContext<'_> {
             next,
             Observers::default(),
         );
+        self.medium.add_waits(device.take_waits());
         let (here_ns, there_ns) = (self.medium.now() - here_ns, device.now() - there_ns);
         // Real devices share one clock. A simulated file has a clock of its own: its time passes
         // for the medium too.

@@ -42,7 +42,7 @@ pub use backup::{Backup, MemoryBackup};
 pub use cell_context::{CellContext, Guarded};
 pub use events::{CellProgress, RunEvent, RunListener};
 pub use outcome::CellOutcome;
-pub use plan::{Choice, Plan, PlanError, is_filling};
+pub use plan::{CHECK, Choice, Plan, PlanError, is_filling};
 pub use planned::{CellList, span_of};
 pub use runner::{RunEnd, RunOptions, run};
 pub use settings::{Setting, SettingError, TestSettings};

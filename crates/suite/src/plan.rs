@@ -12,6 +12,9 @@ use crate::planned::{CellList, PROBE, span_of};
 use crate::settings::{SettingError, TestSettings};
 use crate::{TargetInfo, Test, catalogue, round_plan};
 
+/// Name of the suite of `flashmark check`.
+pub const CHECK: &str = "check";
+
 /// Choices of the user for a suite.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
@@ -63,6 +66,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The flag that gives a run of this plan more time.
+    pub(crate) fn time_flag(&self) -> &'static str {
+        if self.suite == CHECK { "--budget" } else { "--time-limit" }
+    }
+
     /// Plans `suite` on `target`.
     pub fn make(suite: &Suite, choice: &Choice, target: &TargetInfo) -> Result<Plan, PlanError> {
         for name in

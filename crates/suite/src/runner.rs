@@ -4,6 +4,7 @@ mod probe_recheck;
 mod rounds;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +30,7 @@ use crate::{Backup, FileStage, MemoryBackup, Plan, TargetInfo, catalogue, is_fil
 use stats::Random;
 
 use self::probe_recheck::RecheckTime;
+use self::waits::WaitsSoFar;
 
 /// Number of failed cells in succession after which the run ends.
 const CONSECUTIVE_FAILURES: u32 = 3;
@@ -144,6 +146,7 @@ pub fn run<'a>(
         rechecked_bytes: 0,
         sought_images: false,
         probe_retried: false,
+        waits: WaitsSoFar::default(),
     };
     if runner.options.lost {
         runner.repeat_fills(medium, stage, listener);
@@ -180,6 +183,9 @@ pub fn run<'a>(
     if let Some(index) = read_back.filter(|index| goes_on && !runner.is_done(*index)) {
         runner.finish_with(index, medium, stage, listener);
     }
+    if let Err(reason) = runner.tell_waits(medium, listener) {
+        runner.fail(reason);
+    }
     runner.end.elapsed_ns = runner.elapsed_ns(medium);
     let place = |cell: &Cell| plan.cells.iter().position(|planned| planned.id == cell.id);
     runner.end.cells.sort_by_key(place);
@@ -212,6 +218,7 @@ struct Runner<'a> {
     sought_images: bool,
     /// True if the medium was probed a second time.
     probe_retried: bool,
+    waits: WaitsSoFar,
     end: RunEnd,
 }
 
@@ -257,7 +264,7 @@ impl Runner<'_> {
         let Some(allotted_ns) = self.allot(index, medium) else {
             return self.skip(
                 planned,
-                "the time limit was reached; give it more with --time-limit".into(),
+                format!("the time limit was reached; give it more with {}", self.plan.time_flag()),
                 listener,
             );
         };
@@ -405,6 +412,7 @@ impl Runner<'_> {
         // A staged file may lie on the medium itself: it must be gone before another test measures
         // there.
         self.kept.take_if(|kept| kept.test != planned.test);
+        medium.begin_turn(&planned.id);
         medium.set_data_needed(test.needs().data, &self.generator);
         // A test that looks at data knows itself what it has written, and may put back old data.
         medium.log().into_iter().for_each(|log| log.set_on(!test.needs().data));
@@ -463,6 +471,7 @@ impl Runner<'_> {
         mark_transient(&mut outcome.cell);
         outcome.cell.series.iter_mut().for_each(record::Series::round);
         let ProgressReporter { failed, written_bytes, written_last, .. } = reporter;
+        let failed = failed.or(self.tell_waits(medium, listener).err());
         if record_ops::is_staged(planned) && !self.options.target.is_file() {
             medium.log().into_iter().for_each(|log| log.forget(span_of(planned)));
         }
@@ -492,6 +501,7 @@ impl Runner<'_> {
         if !is_kept || !is_written || !is_there || is_unrestored {
             return Ok(());
         }
+        medium.begin_turn(&format!("checksums after {}", planned.id));
         // What is told to be there must still be there after a power cut.
         let flushed = flush(medium);
         let places =

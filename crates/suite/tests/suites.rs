@@ -432,6 +432,68 @@ fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd
     play(HostStalls::new(device("a1", 1), stalls), &plan, options)
 }
 
+/// Keeps the long waits that a run tells.
+struct Waits(Vec<record::Wait>);
+
+impl RunListener for Waits {
+    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
+        if let RunEvent::Flagged(record::Flag::Waited(wait)) = event {
+            self.0.push(wait.clone());
+        }
+        Ok(())
+    }
+}
+
+/// A check of a card with this fault, and its long waits.
+fn check_with(fault: Option<InjectedFault>) -> (RunEnd, Vec<record::Wait>) {
+    let target = TargetInfo { must_restore: None, ..simulated("a1") };
+    let plan = plan("check", &[], &target);
+    let (mut waits, device) = (Waits(Vec::new()), FaultInjection::new(device("a1", 1), fault));
+    let end = play_to(device, &plan, RunOptions::new(1, &target, &NEVER), &mut waits);
+    (end, waits.0)
+}
+
+/// 25 and 110 s of silence before the first counted I/O of a round left no trace.
+#[test]
+fn a_silence_is_told_wherever_it_falls() {
+    let (quiet, waits) = check_with(None);
+    assert_eq!(waits, []);
+    let began = |at: usize| {
+        let reads = quiet.cells.iter().find(|cell| cell.test == "sequential-read").unwrap();
+        reads.rounds[at].began_ns
+    };
+    let of_runs = [began(1) - 1_000_000, began(2) - 1_000_000_000, SECOND_NS, 12 * SECOND_NS];
+    for from_ns in of_runs {
+        let (_, waits) =
+            check_with(Some(InjectedFault::SilentDuring(from_ns, from_ns + 25 * SECOND_NS)));
+        let [wait] = &waits[..] else { panic!("{from_ns}: {waits:?}") };
+        assert!(wait.silent_ns > 22 * SECOND_NS, "{from_ns}: {wait}");
+        assert!(!wait.turn.is_empty() && wait.error.is_none(), "{wait}");
+        let is_excused = matches!(wait.asked, record::Asked::Flush | record::Asked::Look);
+        assert!(!is_excused || from_ns == SECOND_NS, "{from_ns}: {wait:?}");
+    }
+}
+
+#[test]
+fn an_error_behind_a_silence_is_read_again_at_its_place_and_at_two_others() {
+    let silence_ns = 10 * SECOND_NS;
+    for (fault, expected) in [
+        (InjectedFault::TimesOutEach { ops: 100, ns: silence_ns }, "NoFixedPlace"),
+        (
+            InjectedFault::TimesOutAt(device::Extent::new(16 << 30, 64 << 20), silence_ns),
+            "BadPlace",
+        ),
+    ] {
+        let (_, waits) = check_with(Some(fault));
+        let failed: Vec<_> =
+            waits.iter().filter(|wait| wait.turn != "reading again after an error").collect();
+        assert!(!failed.is_empty(), "{waits:?}");
+        for wait in failed.iter().take(3) {
+            assert_eq!(format!("{:?}", wait.error.unwrap()), expected, "{wait}");
+        }
+    }
+}
+
 #[test]
 fn a_cell_with_too_long_host_stalls_is_measured_again() {
     let measured = |stretches: &[(f64, f64)], limit_s| {

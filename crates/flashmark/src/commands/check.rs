@@ -20,8 +20,6 @@ use session::outputs::{self, EndScreen, Outputs};
 use session::progress_events;
 use session::request::{self, RunRequest, Wanted};
 
-/// Name of its suite.
-pub const SUITE: &str = request::CHECK_SUITE;
 /// Age up to which a check of the same medium is shown in place of a new one.
 const STANDS_NS: i128 = 24 * 3600 * SECOND_NS as i128;
 /// Longest time of the capacity probe in a budget of up to two minutes; of a longer budget it gets
@@ -44,11 +42,11 @@ pub fn run(mut flags: CheckFlags) -> Result {
 
 fn check_one(flags: &CheckFlags) -> Result {
     let (mut request, wanted) = read(flags)?;
-    let opened = run::open(&mut request, wanted.outputs.is_silent())?;
+    let (opened, looked) = run::open(&mut request, wanted.outputs.is_silent())?;
     let earlier = if flags.again || flags.plan { None } else { earlier(&request, &opened)? };
     match earlier {
         Some((record, dir)) => show_again(&record, &dir, &request, flags.json),
-        None => run::measure(request, wanted, opened),
+        None => run::measure(request, wanted, opened, looked),
     }
 }
 
@@ -82,7 +80,7 @@ fn as_run(flags: &CheckFlags) -> RunFlags {
     RunFlags {
         target: flags.target.clone(),
         more: MoreTargets::default(),
-        suite: SUITE.to_owned(),
+        suite: suite::CHECK.to_owned(),
         only: Vec::new(),
         skip: Vec::new(),
         set: Vec::new(),
@@ -132,7 +130,7 @@ fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, 
             && run
                 .overview
                 .as_ref()
-                .is_ok_and(|it| it.suite == SUITE && it.ended == Ended::Complete)
+                .is_ok_and(|it| it.suite == suite::CHECK && it.ended == Ended::Complete)
     });
     for run in candidates {
         let Ok(record) = run.dir.load() else { continue };

@@ -113,6 +113,7 @@ fn go_on(
         journal,
         done,
         used_ns,
+        waits: Vec::new(),
         taken_anew,
         outputs,
     }

@@ -17,7 +17,7 @@ use session::progress_display;
 use session::reopened;
 use session::request::{self, RunRequest, Wanted};
 use session::run_session::RunSession;
-use session::slow_answer::SlowAnswer;
+use session::slow_answer::{Looked, SlowAnswer};
 use session::words;
 
 /// Measures a target and keeps the run; with `--plan` only prints what would be done.
@@ -26,8 +26,8 @@ pub fn run(mut flags: RunFlags) -> Result {
         return run_several(&targets, &flags);
     }
     let (mut request, wanted) = request::read(&flags)?;
-    let opened = open(&mut request, wanted.outputs.is_silent())?;
-    measure(request, wanted, opened)
+    let (opened, looked) = open(&mut request, wanted.outputs.is_silent())?;
+    measure(request, wanted, opened, looked)
 }
 
 /// Measures several media; each run is kept like the run of a single medium.
@@ -47,14 +47,22 @@ fn run_several(targets: &[String], flags: &RunFlags) -> Result {
 }
 
 /// Opens the target of a new run; tells the user while it does not answer.
-pub fn open(request: &mut RunRequest, quiet: bool) -> Result<OpenTarget> {
-    let _slow = SlowAnswer::watch(&request.target, quiet);
-    OpenTarget::open_new(request)
+pub fn open(request: &mut RunRequest, quiet: bool) -> Result<(OpenTarget, Looked)> {
+    let slow = SlowAnswer::watch(&request.target, quiet);
+    let opened = OpenTarget::open_new(request)?;
+    let took_ns = slow.end();
+    let ns = if opened.is_simulated() { 0 } else { took_ns };
+    Ok((opened, Looked::at_contents(ns)))
 }
 
 /// Measures a target that is open.
-pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarget) -> Result {
-    let is_check = wanted.suite.name == request::CHECK_SUITE;
+pub fn measure(
+    mut request: RunRequest,
+    mut wanted: Wanted,
+    mut opened: OpenTarget,
+    mut looked: Looked,
+) -> Result {
+    let is_check = wanted.suite.name == suite::CHECK;
     opened.note_way_to_raw(if is_check { "check" } else { "run" });
     let mut plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
     if let Some(time_ns) = wanted.time_ns {
@@ -73,8 +81,9 @@ pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarg
     let id = run_id(&request, &plan.suite, &opened);
     let mut opening = opening(&id, &request, wanted.label.clone(), &opened, &plan)?;
     let slow = SlowAnswer::watch(&request.target, wanted.outputs.is_silent());
-    opening.fingerprint = reopened::fingerprint(&mut opened, &plan, request.seed)?;
-    drop(slow);
+    opening.fingerprint =
+        reopened::fingerprint(&mut opened, &plan, request.seed, &mut looked.waits)?;
+    looked.ns += if opened.is_simulated() { 0 } else { slow.end() };
     let (dir, journal) = begin(&opening)?;
     let outputs = wanted.outputs;
     RunSession {
@@ -84,7 +93,8 @@ pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarg
         dir,
         journal,
         done: Vec::new(),
-        used_ns: 0,
+        used_ns: looked.ns,
+        waits: looked.waits,
         taken_anew: false,
         outputs,
     }

@@ -7,7 +7,6 @@ use report::text::DetailsLocation;
 use store::{Loaded, RunDir};
 
 use crate::cli::ShowFlags;
-use crate::commands::check;
 use program::exit::{Exit, OrExit, Result};
 use program::printing::{print, print_document};
 use program::terminal::OutputStream;
@@ -45,7 +44,7 @@ pub fn run(flags: &ShowFlags) -> Result {
         print(&report::text::table(&record, OutputStream::Output.width()))?;
     } else if flags.markdown {
         print_document(&markdown(flags, &dir, &record))?;
-    } else if record.run.suite == check::SUITE && !flags.details {
+    } else if record.run.suite == suite::CHECK && !flags.details {
         print(&outputs::check_screen(&record, &dir))?;
     } else {
         let (run, files) = named(flags, &dir);

@@ -70,6 +70,7 @@ impl Runner<'_> {
         let later =
             self.plan.cells[at + 1..=index].iter().filter(|cell| cell.max_written_bytes > 0);
         let overwritten: Vec<_> = later.map(span_of).collect();
+        medium.begin_turn("reading the probe's places again");
         medium.set_data_needed(true, &self.generator);
         if !medium.facts().keeps_data {
             return true;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use device::content::DataGenerator;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 use record::units::MIB;
-use record::{Cell, Estimate, Flag, HANGS_NS, PlannedCell, Stop, metric};
+use record::{PlannedCell, Stop};
 
 use super::backed_up::BackedUp;
 use super::block_content::BlockContent;
@@ -164,15 +164,12 @@ impl<'a, 'b> Prober<'a, 'b> {
     fn transfer(&mut self, request: Request) -> Result<Vec<u8>, IoError> {
         let medium = &mut *self.context.medium;
         medium.prepare(1, PIECE_BYTES as usize)?;
-        let started_ns = medium.now();
         medium.submit(request)?;
         let mut done = Vec::with_capacity(1);
         medium.reap(1, &mut done)?;
-        let took_ns = medium.now().saturating_sub(started_ns);
         let cell = &mut self.outcome.cell;
         cell.ops += 1;
         cell.bytes += request.length_bytes;
-        note_hanging(cell, u64::from(took_ns >= HANGS_NS), took_ns);
         done.pop().expect("reap waits for the one request in flight").result?;
         Ok(self.context.medium.buffer(0)[..request.length_bytes as usize].to_vec())
     }
@@ -413,7 +410,6 @@ impl<'a, 'b> Prober<'a, 'b> {
         cell.ops += tally.ops;
         cell.bytes += tally.bytes;
         cell.elapsed_ns += tally.busy_ns;
-        note_hanging(cell, tally.histogram.count_above(HANGS_NS - 1), tally.worst_ns);
         match (tally.stop, tally.error) {
             (Stop::Error, Some(error))
                 if error.kind == IoErrorKind::Medium && self.errors < MAX_ERRORS =>
@@ -439,24 +435,6 @@ impl<'a, 'b> Prober<'a, 'b> {
     pub fn now_ns(&mut self) -> u64 {
         self.context.medium.now()
     }
-}
-
-/// Counts I/Os that hang, and keeps the longest in nanoseconds: a probe has no histogram.
-fn note_hanging(cell: &mut Cell, hanging: u64, mut longest_ns: u64) {
-    if hanging == 0 {
-        return;
-    }
-    let so_far = cell.metrics.other.get(metric::HANGING_IOS).map_or(0.0, |count| count.value);
-    let count = Estimate { value: so_far + hanging as f64, ci95: None, n: cell.ops };
-    cell.metrics.other.insert(metric::HANGING_IOS.to_owned(), count);
-    cell.flags.retain(|flag| match flag {
-        Flag::Stalled { longest_ns: before } => {
-            longest_ns = longest_ns.max(*before);
-            false
-        }
-        _ => true,
-    });
-    cell.flags.push(Flag::Stalled { longest_ns });
 }
 
 /// Content of a block: its worst sector. Data of another address may begin in the middle of it, so
