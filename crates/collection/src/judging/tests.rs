@@ -836,21 +836,6 @@ proptest! {
         }
     }
 
-    #[test]
-    fn bytes_changed_in_a_run_are_read_or_refused(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5), packed_first: bool) {
-        let mut body = json_of(&honest());
-        if packed_first {
-            body = packed(&body);
-        }
-        for (at, byte) in changes {
-            let at = at.index(body.len());
-            body[at] = byte;
-        }
-        if let Err(rejection) = read_plain(&body) {
-            prop_assert!(is_in_order(&rejection), "{rejection}");
-        }
-    }
-
     /// A run of a medium of any speed and any spread is accepted.
     #[test]
     fn an_honest_run_of_any_medium_is_taken(latencies in prop::collection::vec(1u64..20_000_000_000, 1..300)) {

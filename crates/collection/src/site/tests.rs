@@ -5,7 +5,6 @@ use record::collection::{
 use record::{MediumKind, Published, Record};
 use serde_json::{Value, json};
 
-use super::address::Links;
 use super::*;
 use crate::demo;
 
@@ -529,12 +528,4 @@ fn the_script_knows_the_same_figures() {
             "{name}"
         );
     }
-}
-
-#[test]
-fn addresses_on_pages_below_lead_up_again() {
-    let site = tree();
-    let links = Links { site: &site, depth: 1 };
-    assert_eq!(links.table(&Query::default()), "../index.html");
-    assert!(medium(&site, &line("a", "a", 1.0), &[]).contains("href=\"../assets/site-"));
 }

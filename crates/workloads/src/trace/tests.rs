@@ -281,18 +281,6 @@ proptest::proptest! {
 }
 
 #[test]
-fn a_part_of_the_last_sectors_may_be_done() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("t.blktrace.0");
-    let last = u64::MAX >> 9;
-    let records =
-        [raw(false, 1, last, 8192, ISSUE | READ, 0), raw(false, 2, last, 4096, COMPLETE | READ, 0)];
-    std::fs::write(&path, records.concat()).unwrap();
-    let steps = all(&mut *open(&path).unwrap().steps().unwrap()).unwrap();
-    assert_eq!(steps.len(), 1, "{steps:?}");
-}
-
-#[test]
 fn a_blktrace_that_breaks_off_is_read_up_to_there() {
     let dir = tempfile::tempdir().unwrap();
     let path = two_processors(dir.path(), false);
