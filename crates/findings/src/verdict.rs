@@ -5,7 +5,7 @@ mod recording;
 mod root_disk;
 
 use record::units::{Bytes, Nanos};
-use record::{Fitness, Record, Use, test};
+use record::{Condition, Fitness, Record, Use, test};
 
 use crate::figure::{self, size};
 use crate::need::{OpenVerdict, UseVerdict};
@@ -40,6 +40,8 @@ fn within(record: &Record, mut verdict: UseVerdict) -> UseVerdict {
 /// Level of a medium for a use, with the deciding figure.
 pub(crate) struct UseFigure {
     pub level: Fitness,
+    /// True if it is reached on a small part of the medium only.
+    pub is_narrow: bool,
     /// Sort key: larger is better.
     pub key: f64,
     /// Ends of its 95 % interval, in the unit of the key.
@@ -57,8 +59,11 @@ pub(crate) fn use_figure(record: &Record, wanted: Use) -> Option<UseFigure> {
         .into_iter()
         .chain(verdict.condition.map(|it| it.to_string()))
         .collect();
+    let is_narrow =
+        matches!(verdict.condition, Some(Condition::SmallFiles | Condition::SmallFilesFlushHonest));
     let of = |key: f64, ends: Option<[f64; 2]>, text: String| UseFigure {
         level: verdict.level,
+        is_narrow,
         key,
         ends,
         text,

@@ -56,7 +56,11 @@ fn rank(groups: &[RunGroup], media: &[Compared], wanted: Use) -> Rank {
             (None, None) => left_out.push((name, why_not(group, wanted))),
         }
     }
-    judged.sort_by(|(_, a), (_, b)| b.level.cmp(&a.level).then(b.key.total_cmp(&a.key)));
+    // What holds for small files only comes after all that holds.
+    judged.sort_by(|(_, a), (_, b)| {
+        let order = (a.is_narrow, b.level).cmp(&(b.is_narrow, a.level));
+        order.then(b.key.total_cmp(&a.key))
+    });
     let mut order: Vec<RankPlace> = Vec::new();
     let mut first: Option<(usize, &UseFigure)> = None;
     for (at, (name, figure)) in judged.iter().enumerate() {
@@ -90,5 +94,6 @@ fn why_not(group: &RunGroup, wanted: Use) -> String {
 fn is_alike(a: &UseFigure, b: &UseFigure) -> bool {
     let overlap =
         |[a_low, a_high]: [f64; 2], [b_low, b_high]: [f64; 2]| a_low <= b_high && b_low <= a_high;
-    a.level == b.level && a.ends.zip(b.ends).is_some_and(|(a, b)| overlap(a, b))
+    (a.level, a.is_narrow) == (b.level, b.is_narrow)
+        && a.ends.zip(b.ends).is_some_and(|(a, b)| overlap(a, b))
 }

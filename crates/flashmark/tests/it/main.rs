@@ -27,6 +27,7 @@ mod models;
 mod next_steps;
 mod priority;
 mod progress;
+mod readme;
 mod refusals;
 mod restored;
 mod several;

@@ -63,10 +63,7 @@ impl Screen<'_> {
         let (beside, reasoned) = self.verdict().map(findings::beside_levels).unwrap_or_default();
         let mut all = use_levels(record);
         all.retain(|one| !reasoned.contains(&one.level));
-        // Conditions are shown if there is room; caveats about few samples are dropped first.
-        let whole = levels(&all, Notes::All);
-        let has_room = self.of_uses(&whole).len() <= 3;
-        (if has_room { whole } else { levels(&all, Notes::Conditions) }, beside)
+        (levels(&all), beside)
     }
 
     pub(super) fn of_uses(&self, uses: &[String]) -> Vec<String> {
@@ -80,10 +77,10 @@ impl Screen<'_> {
 }
 
 /// A sentence for each level, with the uses that have it.
-fn levels(all: &[UseLevel], notes: Notes) -> Vec<String> {
+fn levels(all: &[UseLevel]) -> Vec<String> {
     let sentence = |level: Fitness| {
         let of_level = all.iter().filter(|one| one.level == level);
-        let names: Vec<String> = of_level.map(|one| named(one, notes)).collect();
+        let names: Vec<String> = of_level.map(named).collect();
         let names = Some(names.join(", ")).filter(|names| !names.is_empty())?;
         Some(match level {
             Fitness::CannotTell | Fitness::NotTested => {
@@ -100,15 +97,8 @@ fn levels(all: &[UseLevel], notes: Notes) -> Vec<String> {
     kinds
 }
 
-/// Notes beside the level of a use.
-#[derive(Clone, Copy, PartialEq)]
-enum Notes {
-    All,
-    Conditions,
-}
-
 /// A use in a few words: "video (100 Mbit/s)", "database (if its flush is honest)".
-fn named(one: &UseLevel, notes: Notes) -> String {
+fn named(one: &UseLevel) -> String {
     let name = match one.wanted {
         Use::Video { .. } if one.level != Fitness::NotTested => one.wanted.to_string(),
         wanted => wanted.noun().to_owned(),
@@ -118,7 +108,6 @@ fn named(one: &UseLevel, notes: Notes) -> String {
         None => name,
     };
     let condition = one.condition.map(|condition| condition.short().to_owned());
-    let few = one.few_samples.clone().filter(|_| notes == Notes::All);
-    let notes: Vec<String> = condition.into_iter().chain(few).collect();
+    let notes: Vec<String> = condition.into_iter().chain(one.few_samples.clone()).collect();
     if notes.is_empty() { name } else { format!("{name} ({})", notes.join(", ")) }
 }
