@@ -205,7 +205,8 @@ const FASTER_PLACES: f64 = 1.6;
 
 /// "Writes fall to 45.1 MB/s after 7.94 GB."
 pub(crate) fn fall(record: &Record) -> Option<String> {
-    let (_, _, found) = slc_levels(record)?;
+    // Of a short fill, one long write is a level of its own.
+    let (_, _, found) = slc_levels(record).filter(|(cell, ..)| cell.test == test::SUSTAINED)?;
     let last = figure::quantity(metric::BPS, found.levels.last()?.1);
     Some(format!("Writes fall to {last} after {}.", roughly(found.at)))
 }
