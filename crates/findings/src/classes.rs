@@ -278,13 +278,15 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
         // unfinished probe.
         // A partition's own size is no claim of its medium.
         let whole = record.target.part_of.as_ref().map(|whole| whole.capacity_bytes);
-        let found = genuineness::real_bytes(record).filter(|size| *size > 0 && whole.is_none());
+        let promised = bytes as f64 * 0.93;
+        let found = genuineness::real_bytes_against(record, promised)
+            .filter(|size| *size > 0 && whole.is_none());
         let declared =
             whole.or(record.medium.capacity_bytes).filter(|_| !genuineness::is_fake(record));
         let size = found
             .map(|size| ClassFigure::Found(size as f64))
             .or(declared.map(|size| ClassFigure::Declared(size as f64)));
-        hold(format!("capacity {}", Bytes(bytes)), bytes as f64 * 0.93, size, |value| {
+        hold(format!("capacity {}", Bytes(bytes)), promised, size, |value| {
             Bytes(value as u64).to_string()
         });
     }

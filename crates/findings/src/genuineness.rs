@@ -99,11 +99,15 @@ pub(crate) fn is_hashed(probe: &Cell, kind: CapacityKind) -> bool {
     folds && number(probe, metric::WRAP_BYTES).is_none_or(|bytes| bytes == 0.0)
 }
 
-/// Real capacity in bytes found by the probe; `None` without a completed probe, and for a fake
-/// without a size.
-pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
+/// Real capacity in bytes found by the probe, if all of what it may be is on one side of `promised`
+/// bytes: the end that is nearest to it. `None` without a completed probe, and for a fake without a
+/// size.
+pub(crate) fn real_bytes_against(record: &Record, promised: f64) -> Option<u64> {
     let (cell, _) = capacity_verdict(record).filter(|(cell, kind)| !is_hashed(cell, *kind))?;
-    number(cell, metric::REAL_BYTES).map(|bytes| bytes as u64)
+    let size = cell.metrics.other.get(metric::REAL_BYTES)?;
+    let [low, high] = size.ci95.unwrap_or([size.value; 2]);
+    let nearest = if low >= promised { Some(low) } else { Some(high).filter(|it| *it < promised) };
+    nearest.map(|bytes| bytes as u64)
 }
 
 /// True if the real capacity of a fake is known as exactly as it can be.
