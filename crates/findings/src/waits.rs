@@ -3,6 +3,7 @@
 use record::units::{Bytes, Nanos, saturating_sum};
 use record::{Asked, Cell, Direction, Flag, HANGS_NS, Record, SilentError, Wait, test};
 
+use crate::flush::Flush;
 use crate::genuineness::Marks;
 
 /// Time without I/O, in nanoseconds, after which a disk may have stopped turning, so that the next
@@ -38,8 +39,18 @@ fn is_hang(record: &Record, wait: &Wait) -> bool {
         || wait.error.is_some();
     let usual_ns = usual_ns(record, wait);
     !is_excused
-        && wait.own_ns() >= HANGS_NS
+        && wait.own_ns() >= HANGS_NS.max(emptying_ns(record))
         && usual_ns.is_none_or(|ns| wait.own_ns() > ns.saturating_mul(TIMES_P99))
+}
+
+/// Longest time for which a volatile cache kept other I/Os waiting, in nanoseconds: that of a flush;
+/// without end where a flush does not wait for it.
+fn emptying_ns(record: &Record) -> u64 {
+    let flushes = of(record).filter(|wait| wait.asked == Asked::Flush);
+    match Flush::of(record) {
+        Flush::Lies(..) => u64::MAX,
+        _ => flushes.map(|wait| wait.silent_ns).max().unwrap_or(0),
+    }
 }
 
 /// The largest p99 of cells with I/Os of this kind and size, in nanoseconds.
@@ -143,6 +154,9 @@ mod tests {
         for asked in [Asked::Flush, Asked::Look] {
             assert_eq!(hangs(wait(asked, 60)), None, "{asked:?}");
         }
+        let behind =
+            |flush_s| super::hangs(&run([wait(Asked::Flush, flush_s), wait(Asked::Read, 12)]));
+        assert!(behind(13).is_none() && behind(11).is_some(), "a cache empties");
         assert_eq!(hangs(Wait { idle_ns: 10 * S, ..wait(Asked::Read, 12) }), None, "a disk starts");
         assert_eq!(hangs(Wait { host_stall_ns: 3 * S, ..wait(Asked::Write, 12) }), None);
         let mut slow = run([wait(Asked::Write, 19)]);
