@@ -89,6 +89,8 @@ pub enum InjectedFault {
     SilentCorruption(Extent),
     /// Writes that touch the extent report success and are lost, as on counterfeit media.
     LostWrites(Extent),
+    /// All writes report success and are lost for a while, as behind a loose contact.
+    LosesWritesDuring(FaultWindow),
 }
 
 /// Any device, with faults.
@@ -249,6 +251,11 @@ impl InjectedFault {
             }
             InjectedFault::GoneDuring(window) if window.is_open(number, now_ns) => {
                 Some(Err(gone(request)))
+            }
+            InjectedFault::LosesWritesDuring(window)
+                if request.op == Op::Write && window.is_open(number, now_ns) =>
+            {
+                Some(Ok(()))
             }
             InjectedFault::LostWrites(extent) if request.op == Op::Write && touches(extent) => {
                 Some(Ok(()))

@@ -40,6 +40,7 @@ fn probe(record: &Record) -> Option<(Finding, Option<CapacityKind>)> {
     let statement = match kind {
         CapacityKind::Good if changed.is_some() => String::new(),
         CapacityKind::Good => no_sign::statement(record, cell),
+        CapacityKind::Damaged if genuineness::failed_again(cell) == Some(false) => passed(cell),
         CapacityKind::Damaged => damaged(record, cell, real),
         CapacityKind::Limbo => fake("Data written beyond that is lost without an error."),
         _ if genuineness::is_hashed(cell, kind) => {
@@ -57,6 +58,9 @@ fn probe(record: &Record) -> Option<(Finding, Option<CapacityKind>)> {
     };
     let severity = match kind {
         CapacityKind::Good if changed.is_none() => Severity::Info,
+        CapacityKind::Damaged if genuineness::failed_again(cell) == Some(false) => {
+            Severity::Warning
+        }
         _ => Severity::Failure,
     };
     let statement = [statement, changed.unwrap_or_default()].join(" ").trim().to_owned();
@@ -110,7 +114,26 @@ fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     } else {
         "data was not read back as written"
     };
-    format!("It is damaged: {place}{what}. Copy what can still be read first, then throw it away.")
+    format!("It is damaged: {place}{what}. {}", then(cell))
+}
+
+/// Advice for a damaged medium: what failed once only is tried again before it is thrown away.
+fn then(cell: &Cell) -> &'static str {
+    match genuineness::failed_again(cell) {
+        Some(true) => "Copy what can still be read first, then throw it away.",
+        _ => "Copy what can still be read first, then measure it again: this was not tried twice.",
+    }
+}
+
+/// Statement on a probe that failed, and not when it was repeated at the end of the run.
+fn passed(cell: &Cell) -> String {
+    let Marks { lost, failed, all } = Marks::of(cell);
+    format!(
+        "{} of {all} places failed at first, and none when it was tried again at the end: whether \
+         it is damaged cannot be told. Copy what is on it first, then measure it again in another \
+         reader or port.",
+        lost + failed
+    )
 }
 
 /// Statement on a medium of which nothing was read back as written. If all restored data is as
@@ -123,13 +146,14 @@ fn nothing_kept(cell: &Cell) -> String {
             .all(is_zero)
         && [metric::UNRESTORED_BYTES, "owed_bytes"].into_iter().all(is_zero);
     if kept_old {
-        "It ignores writes (worn out or read-only). What was on it can still be read: copy it now."
-    } else if CapacityKind::is_by_errors(cell) {
-        "It is damaged: reads or writes failed with errors wherever it was tested. Copy what can still be read first, then throw it away."
-    } else {
-        "Nothing that was written could be read back: writes are accepted and have no effect (worn out or read-only), or it keeps no data at all. Copy what can still be read first, then throw it away."
+        return "It ignores writes (worn out or read-only). What was on it can still be read: copy it now.".to_owned();
     }
-    .to_owned()
+    let what = if CapacityKind::is_by_errors(cell) {
+        "It is damaged: reads or writes failed with errors wherever it was tested."
+    } else {
+        "Nothing that was written could be read back: writes are accepted and have no effect (worn out or read-only), or it keeps no data at all."
+    };
+    format!("{what} {}", then(cell))
 }
 
 /// Reason why only a bound of the real capacity is known.

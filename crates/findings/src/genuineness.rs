@@ -141,6 +141,12 @@ impl Marks {
     }
 }
 
+/// Whether a probe that found damage failed again at the end of the run; `None` if it was not
+/// repeated.
+pub(crate) fn failed_again(probe: &Cell) -> Option<bool> {
+    number(probe, metric::FAILED_AGAIN).map(|failed| failed > 0.0)
+}
+
 /// A probe that came to no result, but has seen places that lost what was written to them: such a
 /// loss is not forgotten. Where there were errors too, the medium may have been gone for a time.
 pub(crate) fn lost_places(record: &Record) -> Option<(&Cell, Marks)> {

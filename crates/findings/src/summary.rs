@@ -130,7 +130,7 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
             return (Answer::No, fault.unwrap_or_default());
         }
         // Damage is described once, in the answer on its health.
-        Genuineness::Damaged => return (Answer::Inconclusive, DAMAGED.into()),
+        Genuineness::Damaged => return (Answer::Inconclusive, damaged(record).into()),
         Genuineness::Proven => (Answer::Yes, text("verify")),
         Genuineness::NoSign => (Answer::NoSign, Some(no_sign::reason(record))),
         Genuineness::Unknown => {
@@ -233,6 +233,15 @@ const FAULTS: [&str; 4] = ["io-error", "verify", "read-back", "capacity"];
 
 /// Reason why the capacity of a damaged medium is not reported.
 const DAMAGED: &str = "a damaged medium cannot show whether all of its capacity is there.";
+
+/// The same for a medium of which it cannot be told if it is damaged.
+fn damaged(record: &Record) -> &'static str {
+    let probe = genuineness::capacity_verdict(record).map(|(cell, _)| cell);
+    match probe.and_then(genuineness::failed_again) {
+        Some(false) => "its probe failed at first, and not when it was repeated.",
+        _ => DAMAGED,
+    }
+}
 
 /// The first finding against its health.
 fn health_fault(findings: &[Finding]) -> Option<&Finding> {

@@ -19,6 +19,7 @@ crate::names! {
     ELSEWHERE_PLACES = "elsewhere_places",
     EXTENTS_PER_FILE_AFTER = "extents_per_file_after",
     EXTENTS_PER_FILE_BEFORE = "extents_per_file_before",
+    FAILED_AGAIN = "failed_again",
     FAR_BYTES = "far_bytes",
     FIRST_BAD_OFFSET_BYTES = "first_bad_offset_bytes",
     FLUSH_NS = "flush_ns",

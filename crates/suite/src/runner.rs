@@ -1,6 +1,7 @@
 //! The runner: executes cell after cell on a guarded device, and passes events to a listener.
 
 mod probe_recheck;
+mod probe_repeat;
 mod rounds;
 #[cfg(test)]
 mod tests;
@@ -182,6 +183,9 @@ pub fn run<'a>(
     // All that is written is written by now.
     if let Some(index) = read_back.filter(|index| goes_on && !runner.is_done(*index)) {
         runner.finish_with(index, medium, stage, listener);
+    }
+    if runner.end.ended == Ended::Complete {
+        runner.repeat_probe(medium, stage, listener);
     }
     if let Err(reason) = runner.tell_waits(medium, listener) {
         runner.fail(reason);

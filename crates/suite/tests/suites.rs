@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::fault::{FaultDuration, FaultInjection, InjectedFault};
+use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
 use device::{Device, DriftingHost, Extent, ExtentGuard, Extents, Facts, HostStalls, WriteBudget};
 use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
@@ -474,15 +474,27 @@ fn a_silence_is_told_wherever_it_falls() {
     }
 }
 
+/// A card that lost writes in the first seconds only was to be thrown away.
+#[test]
+fn a_probe_that_found_damage_is_repeated_at_the_end() {
+    let again = |fault: InjectedFault| {
+        let (end, _) = check_with(Some(fault));
+        let probe = end.cells.iter().find(|cell| cell.test == "capacity").unwrap();
+        let value = |name: &str| probe.metrics.other.get(name).map(|figure| figure.value);
+        (value("type"), value("failed_again"))
+    };
+    let first = FaultWindow::Ns(100_000_000, SECOND_NS / 2);
+    assert_eq!(again(InjectedFault::LosesWritesDuring(first)), (Some(1.0), Some(0.0)));
+    let area = Extent::new(64 << 20, 24 << 30);
+    assert_eq!(again(InjectedFault::LostWrites(area)), (Some(1.0), Some(1.0)));
+}
+
 #[test]
 fn an_error_behind_a_silence_is_read_again_at_its_place_and_at_two_others() {
     let silence_ns = 10 * SECOND_NS;
     for (fault, expected) in [
         (InjectedFault::TimesOutEach { ops: 100, ns: silence_ns }, "NoFixedPlace"),
-        (
-            InjectedFault::TimesOutAt(device::Extent::new(16 << 30, 64 << 20), silence_ns),
-            "BadPlace",
-        ),
+        (InjectedFault::TimesOutAt(Extent::new(16 << 30, 64 << 20), silence_ns), "BadPlace"),
     ] {
         let (_, waits) = check_with(Some(fault));
         let failed: Vec<_> =

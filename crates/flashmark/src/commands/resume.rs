@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use record::{Ended, TargetKind};
 use store::{Lock, LockError, Replayed, Resumed, RunDir};
 
-use program::exit::{Exit, OrExit, Result, usage};
+use program::exit::{Exit, OrExit, Result, refuse, usage};
 use program::printing::print;
 use program::programs::LAB;
 use program::signals;
@@ -89,6 +89,9 @@ fn go_on(
     (target, by_itself): (Option<String>, bool),
 ) -> Result {
     let plan = plan_of(&replayed.record, request.time_limit_ns);
+    if plan.max_written_bytes() > 0 && !flags.yes && findings::is_failing(&replayed.record) {
+        ask_for_copy(dir)?;
+    }
     let earlier = EarlierSession { request: &request, replayed, plan: &plan, run: dir.name() };
     let (mut opened, recognised) = earlier.open(target.as_deref())?;
     let taken_anew = opened.permit(recognised, dir, flags)?;
@@ -118,6 +121,20 @@ fn go_on(
         outputs,
     }
     .hold()
+}
+
+/// Asks before a run goes on that told to copy what is on the medium; refuses where nobody can be
+/// asked.
+fn ask_for_copy(dir: &RunDir) -> Result<()> {
+    let why = format!(
+        "{} found that its medium fails, and going on writes to it: copy what is on it first",
+        dir.name()
+    );
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return refuse(format_args!("{why}, then type: flashmark resume {} --yes", dir.name()));
+    }
+    program::say!("flashmark: {why}");
+    consent::go_on()
 }
 
 /// Names the run and the medium that were chosen for the user, and asks him on a terminal.

@@ -222,6 +222,11 @@ pub(crate) fn is_fake(cell: &Cell) -> bool {
     CapacityKind::of_probe(cell).is_some_and(CapacityKind::is_fake)
 }
 
+/// True if a planned probe restores what it overwrites.
+pub(crate) fn restores(planned: &record::PlannedCell) -> bool {
+    CapacitySpec::read(&planned.params.other).is_ok_and(|spec| spec.keep_bytes.is_some())
+}
+
 /// True if a cell ended in order, found nothing missing, and left its marks on the medium.
 pub(crate) fn found_nothing(cell: &Cell) -> bool {
     let spec = CapacitySpec::read(&cell.params.other);

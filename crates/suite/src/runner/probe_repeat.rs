@@ -1,0 +1,127 @@
+//! The repetition of a probe that found damage, at the end of the run: a card that loses data for
+//! the first seconds only, by a loose contact or a weak supply, is not a damaged one.
+
+use std::collections::BTreeSet;
+
+use device::{Extent, IoErrorKind};
+use record::units::{MIB, SECOND_NS};
+use record::{CapacityKind, Cell, Estimate, PlannedCell, Stop, metric};
+
+use super::{Guarded, PROBES_SHARE, Runner};
+use crate::FileStage;
+use crate::catalogue::capacity;
+use crate::events::{RunEvent, RunListener};
+use crate::place_read::read_places;
+use crate::planned::PROBE;
+
+/// Longest repetition in nanoseconds.
+const MOST_NS: u64 = 60 * SECOND_NS;
+/// Fewest bytes that may still be written for a probe by writing.
+const MIN_BYTES: u64 = 64 * MIB;
+/// Most places that are read again.
+const MOST_PLACES: usize = 64;
+
+impl Runner<'_> {
+    /// Probes again if a probe found damage: by writing, or where data was restored by reading the
+    /// places that failed. The result is a figure of the probe's cell.
+    pub(super) fn repeat_probe(
+        &mut self,
+        medium: &mut Guarded,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
+    ) {
+        let is_damaged = |cell: &Cell| {
+            cell.test == PROBE
+                && CapacityKind::of_probe(cell) == Some(CapacityKind::Damaged)
+                && !cell.metrics.other.contains_key(metric::FAILED_AGAIN)
+        };
+        let Some(place) = self.end.cells.iter().position(is_damaged) else { return };
+        let id = &self.end.cells[place].id;
+        let Some(at) = self.plan.cells.iter().position(|planned| planned.id == *id) else { return };
+        let failed = if capacity::restores(&self.plan.cells[at]) {
+            self.reads_fail(place, medium)
+        } else {
+            self.probe_fails(place, at, medium, stage, listener)
+        };
+        let Some(failed) = failed else { return };
+        let cell = &mut self.end.cells[place];
+        let value = f64::from(u8::from(failed));
+        let again = Estimate { value, ci95: None, n: 1 };
+        cell.metrics.other.insert(metric::FAILED_AGAIN.to_owned(), again);
+        if let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell }) {
+            self.fail(reason);
+        }
+    }
+
+    /// Whether a second probe finds a fault; `None` if there is no room for one, or if it comes to
+    /// no result.
+    fn probe_fails(
+        &mut self,
+        place: usize,
+        at: usize,
+        medium: &mut Guarded,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
+    ) -> Option<bool> {
+        let left_bytes = self.plan.max_written_bytes().saturating_sub(self.written_bytes);
+        let planned = &self.plan.cells[at];
+        let max_written_bytes = left_bytes.min(planned.max_written_bytes);
+        if max_written_bytes < MIN_BYTES {
+            return None;
+        }
+        let planned = PlannedCell { max_written_bytes, ..planned.clone() };
+        let limit_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
+        let left_ns = limit_ns.saturating_sub(self.elapsed_ns(medium)).max(limit_ns / PROBES_SHARE);
+        let allotted_ns = left_ns.min(planned.max_ns).min(MOST_NS);
+        let started = RunEvent::CellStarted { index: at, cell: &planned, allotted_ns };
+        if let Err(reason) = listener.on_event(&started) {
+            self.fail(reason);
+            return None;
+        }
+        self.probe_retried = true;
+        let second = self.measure(at, &planned, allotted_ns, medium, stage, listener);
+        self.written_bytes = second.written_bytes;
+        if let Err(reason) =
+            self.mark(&planned, &second.outcome, &second.written_last, medium, listener)
+        {
+            self.fail(reason);
+            return None;
+        }
+        self.end.cells[place].written_bytes += second.outcome.cell.written_bytes;
+        let cell = second.outcome.cell;
+        let is_bad = |name: &str| name.starts_with("marks_") && name != "marks_good";
+        let failed = cell.metrics.other.iter().any(|(name, n)| is_bad(name) && n.value > 0.0);
+        let is_cut = cell.stop == Stop::Interrupted;
+        let is_good = CapacityKind::of_probe(&cell) == Some(CapacityKind::Good);
+        (!is_cut && (failed || is_good)).then_some(failed)
+    }
+
+    /// Whether places of a probe that failed and were restored since still give errors, or differ
+    /// from read to read; `None` if they cannot be read for another reason.
+    fn reads_fail(&self, place: usize, medium: &mut Guarded) -> Option<bool> {
+        let cell = &self.end.cells[place];
+        let is_unrestored =
+            |name: &str| cell.metrics.other.get(name).is_some_and(|bytes| bytes.value > 0.0);
+        if [metric::UNRESTORED_BYTES, "owed_bytes"].into_iter().any(is_unrestored) {
+            return Some(true);
+        }
+        let bytes = cell.params.block_bytes?;
+        let failed = cell
+            .series
+            .iter()
+            .filter(|series| series.name.starts_with("marks: ") && series.name != "marks: good");
+        let failed: BTreeSet<u64> =
+            failed.flat_map(|series| &series.points).map(|[at, _]| *at as u64).collect();
+        let step = failed.len().div_ceil(MOST_PLACES).max(1);
+        let places: Vec<Extent> =
+            failed.into_iter().step_by(step).map(|at| Extent::new(at, bytes)).collect();
+        medium.begin_turn("reading the probe's places again");
+        let twice = [(); 2].map(|()| read_places(medium, &places));
+        match twice {
+            [Ok(first), Ok(again)] => Some(first.len() < places.len() || first != again),
+            [Err(error), _] | [_, Err(error)] => {
+                (error.kind == IoErrorKind::Medium).then_some(true)
+            }
+        }
+    }
+}
