@@ -112,12 +112,20 @@ fn lies(record: &Record) -> Option<(UsableEstimate<'_>, f64)> {
     let long = [test::SEQUENTIAL_WRITE, test::SUSTAINED, test::PRIME, test::RANDOM_FILL]
         .into_iter()
         .flat_map(|test| figure::cells(record, test));
-    let long = long
-        .filter(|cell| cell.bytes >= 16 * MIB)
-        .filter_map(|cell| Some(UsableEstimate::of(cell, metric::BPS)?.value));
+    let long = long.filter(|cell| cell.bytes >= 16 * MIB).filter_map(|cell| {
+        Some(UsableEstimate::of(cell, metric::BPS)?.value.max(typical_bps(cell)))
+    });
     let fastest = long.chain(beginning).reduce(f64::max)?;
     let durable = durable(flushed(record).max_by_key(|cell| cell.params.block_bytes)?)?;
     (ends(&durable)[0] > IMPLAUSIBLE * fastest).then_some((durable, fastest))
+}
+
+/// Rate of the median write of a cell, in bytes per second: what a flush costs is a median, too, and
+/// a few long writes slow a mean down. 0 if it is not known.
+fn typical_bps(cell: &Cell) -> f64 {
+    let median_ns = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50);
+    let known = cell.params.block_bytes.zip(median_ns.filter(|ns| *ns > 0));
+    known.map_or(0.0, |(bytes, ns)| bytes as f64 * 1e9 / ns as f64)
 }
 
 /// Rate of durable data with its interval: measured, or computed from its times.
