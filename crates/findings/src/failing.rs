@@ -133,7 +133,14 @@ pub(crate) fn has_errors(record: &Record) -> bool {
 fn timed_out(record: &Record) -> Option<FindingBuilder> {
     let failed = failed_by_medium(record).into_iter();
     let (text, waits) = waits::timed_out(record, failed.map(|at| place(&record.cells[at])))?;
-    Some(FindingBuilder::failure("io-error", format!("{text} {COPY_NOW}")).notes(waits))
+    // A loose contact makes one such error, and not the same one again.
+    let draft = if waits.len() as u64 >= MANY_HANGING || waits::has_bad_place(record) {
+        FindingBuilder::failure("io-error", format!("{text} {COPY_NOW}"))
+    } else {
+        let then = "Copy what is on it first, then measure again elsewhere.";
+        FindingBuilder::warning("io-error", format!("{text} {then}"))
+    };
+    Some(draft.notes(waits))
 }
 
 /// Finding on a device that was removed during the run. It says nothing about the medium.

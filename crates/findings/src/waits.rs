@@ -88,6 +88,11 @@ pub(crate) fn hangs(record: &Record) -> Option<Hangs> {
     Some(Hangs { many, of_ios, longest_ns, notes })
 }
 
+/// True if a place failed again when it was read once more.
+pub(crate) fn has_bad_place(record: &Record) -> bool {
+    of(record).any(|wait| wait.error == Some(SilentError::BadPlace))
+}
+
 /// Errors behind a silence, if all errors of the run are such; and a sentence on their place.
 pub(crate) fn timed_out(
     record: &Record,
