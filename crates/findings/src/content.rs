@@ -108,11 +108,8 @@ fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<ContentPair<'_>> 
                 all_hard.iter().copied().filter(|hard| differ_in_content_alone(easy, hard));
             // Of fills that repeat each has its own counterpart.
             let before = usability::cells(record).take_while(|cell| cell.id != easy.id);
-            let nth = before.filter(|cell| cell.test == easy.test).count();
-            let hard = match is_fill(easy) {
-                true => alike.nth(nth)?,
-                false => alike.next()?,
-            };
+            let nth = before.filter(|cell| is_fill(easy) && cell.test == easy.test).count();
+            let hard = alike.nth(nth)?;
             let is_alike = [easy, hard].into_iter().all(is_of_one_level);
             (is_alike && !is_faster_in_smaller_blocks(hard, &all_hard))
                 .then(|| ContentPair::of(easy, hard))?

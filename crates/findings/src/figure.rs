@@ -320,7 +320,7 @@ pub(crate) fn qd1_estimate<'a>(
         .filter(is_wide)?;
     let figure = UsableEstimate::of(cell, metric::IOPS).filter(|figure| figure.ci95.is_some())?;
     let more = same_by_records(record, test, block_bytes).filter(|more| more.n > figure.n);
-    Some(more.filter(|more| is_same(more, &figure)).unwrap_or(figure))
+    Some(more.filter(|more| overlap(more.ci95, figure.ci95)).unwrap_or(figure))
 }
 
 /// The same quantity measured with records of a file (`record-ops`, raw), which may have many times
@@ -343,9 +343,9 @@ fn same_by_records<'a>(
     UsableEstimate::of(cell, metric::IOPS).filter(|figure| figure.ci95.is_some())
 }
 
-/// True if the intervals of two figures overlap.
-fn is_same(one: &UsableEstimate, other: &UsableEstimate) -> bool {
-    one.ci95.zip(other.ci95).is_some_and(|([low, high], [from, to])| low <= to && from <= high)
+/// True if two intervals are known and overlap.
+pub(crate) fn overlap(one: Option<[f64; 2]>, other: Option<[f64; 2]>) -> bool {
+    one.zip(other).is_some_and(|([low, high], [from, to])| low <= to && from <= high)
 }
 
 /// Least span that represents the medium as used by a system

@@ -2,6 +2,7 @@
 //! capacity (`suite/src/catalogue/capacity/probe_stages.rs` determines the kind) and a full
 //! verification. The sentences are in `capacity.rs`.
 
+use record::units::saturating_sum;
 use record::{CapacityKind, Cell, Record, Stop, metric, test};
 
 use crate::cell_usability;
@@ -139,6 +140,11 @@ impl Marks {
         let failed = count(&["unusable"]);
         Marks { lost, failed, all: count(&["good"]).saturating_add(lost).saturating_add(failed) }
     }
+}
+
+/// Places of the probes that gave errors.
+pub(crate) fn failed_places(record: &Record) -> u64 {
+    saturating_sum(record.cells_of(test::CAPACITY).map(|cell| Marks::of(cell).failed))
 }
 
 /// Whether a probe that found damage failed again at the end of the run; `None` if it was not

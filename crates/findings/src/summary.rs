@@ -10,7 +10,7 @@ use record::{
 };
 
 use crate::figure::UsableEstimate;
-use crate::genuineness::{Genuineness, Marks};
+use crate::genuineness::Genuineness;
 use crate::need::UseVerdict;
 use crate::phrases::NAME_ONE;
 use crate::sectors::{SECTOR_BYTES, Sectors, number, read_parts};
@@ -93,20 +93,19 @@ const PROBE_CUT: &str = "the probe of its capacity was not done when its time wa
 fn not_probed(record: &Record) -> String {
     match skipped(record, test::CAPACITY) {
         Some(reason) => format!("the probe of its capacity was left out: {reason}."),
-        None if genuineness::is_probe_cut(record) => match (probe_error(record), failed(record)) {
-            (Some(why), _) => format!("the probe of its capacity ended by an error: {why}."),
-            (None, 0) => PROBE_CUT.into(),
-            (None, failed) => {
-                format!("{failed} places of the probe of its capacity gave errors; measure again.")
+        None if genuineness::is_probe_cut(record) => {
+            match (probe_error(record), genuineness::failed_places(record)) {
+                (Some(why), _) => format!("the probe of its capacity ended by an error: {why}."),
+                (None, 0) => PROBE_CUT.into(),
+                (None, failed) => {
+                    format!(
+                        "{failed} places of the probe of its capacity gave errors; measure again."
+                    )
+                }
             }
-        },
+        }
         None => "its capacity was not probed.".into(),
     }
-}
-
-/// Places of the probes that gave errors.
-fn failed(record: &Record) -> u64 {
-    saturating_sum(record.cells_of(test::CAPACITY).map(|cell| Marks::of(cell).failed))
 }
 
 /// What ended a probe of the capacity before it was done, if that was an error.
@@ -294,7 +293,7 @@ fn seen(record: &Record) -> String {
         cell.ops.saturating_mul(block).max(cell.written_bytes)
     };
     let bytes = saturating_sum(record.cells.iter().map(moved));
-    let errors = match failed(record) {
+    let errors = match genuineness::failed_places(record) {
         0 => "No I/O error".to_owned(),
         failed => format!("{failed} places gave errors and work now; no other I/O error"),
     };

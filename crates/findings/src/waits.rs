@@ -1,10 +1,10 @@
 //! Long waits of a run: which of them are hangs, and what errors behind a silence mean.
 
 use record::units::{Bytes, Nanos, saturating_sum};
-use record::{Asked, Cell, Direction, Flag, HANGS_NS, Record, SilentError, Wait, test};
+use record::{Asked, Cell, Direction, Flag, HANGS_NS, Record, SilentError, Wait};
 
 use crate::flush::Flush;
-use crate::genuineness::Marks;
+use crate::genuineness;
 
 /// Time without I/O, in nanoseconds, after which a disk may have stopped turning, so that the next
 /// answer includes its start; our choice.
@@ -101,9 +101,8 @@ pub(crate) fn timed_out(
     let errors: Vec<&Wait> = of(record).filter(|wait| wait.error.is_some()).collect();
     let longest_ns = errors.iter().map(|wait| wait.silent_ns).max()?;
     let is_silent = |at: Option<u64>| errors.iter().any(|wait| wait.offset_bytes == at);
-    let marks = saturating_sum(record.cells_of(test::CAPACITY).map(|cell| Marks::of(cell).failed));
     let many = errors.len() as u64;
-    if marks > many || !failed_at.into_iter().all(is_silent) {
+    if genuineness::failed_places(record) > many || !failed_at.into_iter().all(is_silent) {
         return None;
     }
     let all = saturating_sum(record.cells.iter().map(|cell| cell.ops)).saturating_add(many);

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::{Compared, RunGroup};
+use crate::figure;
 use crate::verdict::{self, UseFigure};
 use record::Use;
 
@@ -92,8 +93,5 @@ fn why_not(group: &RunGroup, wanted: Use) -> String {
 
 /// True for the same level with overlapping intervals.
 fn is_alike(a: &UseFigure, b: &UseFigure) -> bool {
-    let overlap =
-        |[a_low, a_high]: [f64; 2], [b_low, b_high]: [f64; 2]| a_low <= b_high && b_low <= a_high;
-    (a.level, a.is_narrow) == (b.level, b.is_narrow)
-        && a.ends.zip(b.ends).is_some_and(|(a, b)| overlap(a, b))
+    (a.level, a.is_narrow) == (b.level, b.is_narrow) && figure::overlap(a.ends, b.ends)
 }

@@ -137,17 +137,8 @@ impl Runner<'_> {
         stage: &mut dyn FileStage,
         listener: &mut dyn RunListener,
     ) -> bool {
-        self.probe_retried = true;
-        if let Err(reason) = listener.on_event(&RunEvent::CellStarted {
-            index: at,
-            cell: planned,
-            allotted_ns: RETRY_NS,
-        }) {
-            return self.fail(reason);
-        }
-        let Measured { mut outcome, failed, written_bytes, written_last } =
-            self.measure(at, planned, RETRY_NS, medium, stage, listener);
-        self.written_bytes = written_bytes;
+        let second = self.probe_anew((at, planned), RETRY_NS, medium, stage, listener);
+        let Some(Measured { mut outcome, failed, written_last, .. }) = second else { return false };
         if outcome.cell.stop == Stop::Interrupted {
             // The first one stands until the second has come to its end: when the run goes on, the
             // marks are read again.
@@ -173,5 +164,25 @@ impl Runner<'_> {
             Ok(()) => goes_on,
             Err(reason) => self.fail(reason),
         }
+    }
+
+    /// Announces a second probe and makes it; `None` if the listener ended the run.
+    pub(super) fn probe_anew(
+        &mut self,
+        (at, planned): (usize, &PlannedCell),
+        allotted_ns: u64,
+        medium: &mut Guarded,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
+    ) -> Option<Measured> {
+        self.probe_retried = true;
+        let started = RunEvent::CellStarted { index: at, cell: planned, allotted_ns };
+        if let Err(reason) = listener.on_event(&started) {
+            self.fail(reason);
+            return None;
+        }
+        let second = self.measure(at, planned, allotted_ns, medium, stage, listener);
+        self.written_bytes = second.written_bytes;
+        Some(second)
     }
 }

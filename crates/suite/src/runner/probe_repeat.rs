@@ -73,14 +73,7 @@ impl Runner<'_> {
         let limit_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
         let left_ns = limit_ns.saturating_sub(self.elapsed_ns(medium)).max(limit_ns / PROBES_SHARE);
         let allotted_ns = left_ns.min(planned.max_ns).min(MOST_NS);
-        let started = RunEvent::CellStarted { index: at, cell: &planned, allotted_ns };
-        if let Err(reason) = listener.on_event(&started) {
-            self.fail(reason);
-            return None;
-        }
-        self.probe_retried = true;
-        let second = self.measure(at, &planned, allotted_ns, medium, stage, listener);
-        self.written_bytes = second.written_bytes;
+        let second = self.probe_anew((at, &planned), allotted_ns, medium, stage, listener)?;
         if let Err(reason) =
             self.mark(&planned, &second.outcome, &second.written_last, medium, listener)
         {
