@@ -1,6 +1,7 @@
 //! Capacity against the declared one, from the probe and from a full verification
 //! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
+use record::text::capitalised;
 use record::units::{Bytes, saturating_sum};
 use record::{CapacityKind, Cell, Finding, Record, Severity, Stop, metric, test};
 
@@ -28,10 +29,11 @@ fn probe(record: &Record) -> Option<(Finding, Option<CapacityKind>)> {
     let changed = elsewhere_changed(record);
     let Some((cell, kind)) = capacity_verdict(record) else {
         let lost = genuineness::lost_places(record)
-            .map(|(_, marks)| format!("{} The probe was not finished. {COPY_NOW}", loses(&marks)));
+            .map(|(_, marks)| format!("{} The probe was not finished: {UNTOLD}", not_kept(&marks)));
+        let severity = if changed.is_some() { Severity::Failure } else { Severity::Warning };
         let statement = lost.into_iter().chain(changed).collect::<Vec<_>>().join(" ");
         return (!statement.is_empty())
-            .then(|| (FindingBuilder::failure("capacity", statement).done(), None));
+            .then(|| (FindingBuilder::new("capacity", severity, statement).done(), None));
     };
     let real = number(cell, metric::REAL_BYTES).map(|bytes| bytes as u64);
     let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
@@ -58,7 +60,9 @@ fn probe(record: &Record) -> Option<(Finding, Option<CapacityKind>)> {
     };
     let severity = match kind {
         CapacityKind::Good if changed.is_none() => Severity::Info,
-        CapacityKind::Damaged if genuineness::failed_again(cell) == Some(false) => {
+        CapacityKind::Damaged
+            if genuineness::failed_again(cell) != Some(true) && changed.is_none() =>
+        {
             Severity::Warning
         }
         _ => Severity::Failure,
@@ -77,10 +81,14 @@ fn says(declared: Option<u64>) -> String {
     declared.map_or("it declares more".into(), |bytes| format!("it says {}", Bytes(bytes)))
 }
 
-/// "It loses data: 8 of 64 places were not read back as written."
-fn loses(marks: &Marks) -> String {
-    format!("It loses data: {} of {} places were not read back as written.", marks.lost, marks.all)
+/// "8 of 64 places were not read back as written."
+fn not_kept(marks: &Marks) -> String {
+    format!("{} of {} places were not read back as written.", marks.lost, marks.all)
 }
+
+/// What is said of damage that was seen once.
+const UNTOLD: &str = "whether it is damaged cannot be told. Copy what can still be read first, \
+                      then measure it again: this was not tried twice.";
 
 /// Places that were not written and changed, such as those whose data a fake gave up for new data.
 fn elsewhere_changed(record: &Record) -> Option<String> {
@@ -106,7 +114,7 @@ fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     let between = between(cell).filter(|_| !CapacityKind::is_by_errors(cell));
     if between.is_some() {
         let has = has(cell, CapacityKind::Damaged, record.medium.capacity_bytes);
-        let lost = loses(&Marks::of(cell));
+        let lost = not_kept(&Marks::of(cell));
         return format!("{lost} As far as was found, {has}. {DAMAGED_OR_FAKE} {COPY_NOW}");
     }
     let what = if CapacityKind::is_by_errors(cell) {
@@ -114,16 +122,13 @@ fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     } else {
         "data was not read back as written"
     };
-    format!("It is damaged: {place}{what}. {}", then(cell))
-}
-
-/// Advice for a damaged medium: what failed once only is tried again before it is thrown away.
-fn then(cell: &Cell) -> &'static str {
     match genuineness::failed_again(cell) {
-        Some(true) => "Copy what can still be read first, then throw it away.",
-        _ => "Copy what can still be read first, then measure it again: this was not tried twice.",
+        Some(true) => format!("It is damaged: {place}{what}. {THROW_AWAY}"),
+        _ => format!("{}: {UNTOLD}", capitalised(&format!("{place}{what}"))),
     }
 }
+
+const THROW_AWAY: &str = "Copy what can still be read first, then throw it away.";
 
 /// Statement on a probe that failed, and not when it was repeated at the end of the run.
 fn passed(cell: &Cell) -> String {
@@ -146,14 +151,21 @@ fn nothing_kept(cell: &Cell) -> String {
             .all(is_zero)
         && [metric::UNRESTORED_BYTES, "owed_bytes"].into_iter().all(is_zero);
     if kept_old {
-        return "It ignores writes (worn out or read-only). What was on it can still be read: copy it now.".to_owned();
+        return "It ignored all writes (worn out, read-only, or a bad contact). What was on it can still be read: copy it now.".to_owned();
     }
-    let what = if CapacityKind::is_by_errors(cell) {
-        "It is damaged: reads or writes failed with errors wherever it was tested."
-    } else {
-        "Nothing that was written could be read back: writes are accepted and have no effect (worn out or read-only), or it keeps no data at all."
-    };
-    format!("{what} {}", then(cell))
+    let is_by_errors = CapacityKind::is_by_errors(cell);
+    match genuineness::failed_again(cell) == Some(true) {
+        true if is_by_errors => format!(
+            "It is damaged: reads or writes failed with errors wherever it was tested. {THROW_AWAY}"
+        ),
+        true => format!(
+            "Nothing that was written could be read back: writes are accepted and have no effect (worn out or read-only), or it keeps no data at all. {THROW_AWAY}"
+        ),
+        false if is_by_errors => {
+            format!("Reads or writes failed with errors wherever it was tested: {UNTOLD}")
+        }
+        false => format!("Nothing that was written could be read back: {UNTOLD}"),
+    }
 }
 
 /// Reason why only a bound of the real capacity is known.

@@ -153,6 +153,14 @@ pub(crate) fn failed_again(probe: &Cell) -> Option<bool> {
     number(probe, metric::FAILED_AGAIN).map(|failed| failed > 0.0)
 }
 
+/// True if a probe found damage and was not repeated: a loose contact or a weak supply may have
+/// caused that.
+pub(crate) fn is_damage_open(record: &Record) -> bool {
+    let is_open = |(cell, kind)| kind == CapacityKind::Damaged && failed_again(cell).is_none();
+    of(record) == Genuineness::Damaged
+        && capacity_verdict(record).map_or(lost_places(record).is_some(), is_open)
+}
+
 /// A probe that came to no result, but has seen places that lost what was written to them: such a
 /// loss is not forgotten. Where there were errors too, the medium may have been gone for a time.
 pub(crate) fn lost_places(record: &Record) -> Option<(&Cell, Marks)> {

@@ -282,7 +282,7 @@ fn rank(id: &str) -> usize {
 /// and two statements on one damage would differ.
 fn with_damage(mut failing: Finding, probed: &mut Vec<Finding>) -> Finding {
     let is_damage =
-        |finding: &mut Finding| finding.id == "capacity" && finding.severity == Severity::Failure;
+        |finding: &mut Finding| finding.id == "capacity" && finding.severity > Severity::Info;
     let found: Vec<Finding> = probed.extract_if(.., is_damage).collect();
     failing.evidence.extend(found.into_iter().flat_map(|finding| finding.evidence));
     failing

@@ -6,7 +6,7 @@ use record::{Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use, me
 use crate::flush::Flush;
 use crate::genuineness::Genuineness;
 use crate::use_levels::{UseLevel, levels_of};
-use crate::{conditions, genuineness, matrix, no_sign, usability};
+use crate::{conditions, genuineness, matrix, no_sign, usability, waits};
 
 /// Most steps that are shown.
 const MOST: usize = 2;
@@ -92,7 +92,15 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
         return vec![NextStep::run("The media that can be measured here", &["list"])];
     }
     if record.summary.as_ref().is_some_and(|summary| summary.healthy == Answer::No) {
-        return vec![NextStep::act("Copy what is on it to another medium, then replace it.")];
+        let then = match waits::is_of_no_place(record) {
+            true => "measure it again with another reader or cable",
+            false => "replace it",
+        };
+        return vec![NextStep::act(&format!("Copy what is on it to another medium, then {then}."))];
+    }
+    if genuineness::is_damage_open(record) {
+        let again = ["check", target, "--budget", LONGER];
+        return vec![NextStep::run("Whether it is damaged, after copying what is on it", &again)];
     }
     Vec::new()
 }

@@ -53,7 +53,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
     findings.extend(failing::conclude(record));
     // Lost data is reported wherever it was stored.
     let lost = capacity::conclude(record).into_iter();
-    findings.extend(lost.filter(|finding| finding.severity == Severity::Failure));
+    findings.extend(lost.filter(|finding| finding.severity > Severity::Info));
     Some(findings)
 }
 

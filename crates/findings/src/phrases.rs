@@ -31,5 +31,7 @@ pub const STAYS_FAST: &str = "whether it stays this fast";
 pub const FEW_SAMPLES: &str = "few samples";
 /// Subject of a verdict by random writes.
 pub const RANDOM_WRITES: &str = "random writes";
+/// Reason why nothing is said of the uses of a medium.
+pub const ONCE_LOST: &str = "its probe lost data or failed, which was not tried twice";
 /// Reason why rates of a device in its host's memory are not reported.
 pub const HOST_CACHED: &str = "the host's page cache answers in its place";

@@ -15,7 +15,7 @@ use crate::need::UseVerdict;
 use crate::phrases::NAME_ONE;
 use crate::sectors::{SECTOR_BYTES, Sectors, number, read_parts};
 use crate::verdict;
-use crate::{Figures, genuineness, is_verdict, matrix, no_sign, stalls, usability, waits};
+use crate::{Figures, failing, genuineness, is_verdict, matrix, no_sign, stalls, usability, waits};
 
 /// The four figures of every summary.
 const FOUR: [HeadlineFigure; 4] = [
@@ -192,6 +192,9 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     if findings.iter().any(is_fault) {
         return (Answer::No, verdict.unwrap_or_default());
     }
+    if let Some(why) = verdict::withheld(record) {
+        return (Answer::Inconclusive, format!("{why}."));
+    }
     let judged = verdict::judged(record, wanted);
     let is_open = |of: &&Use| !judged.iter().any(|verdict| verdict.wanted == **of);
     let open = wanted
@@ -245,8 +248,12 @@ const DAMAGED: &str = "a damaged medium cannot show whether all of its capacity 
 fn damaged(record: &Record) -> &'static str {
     let probe = genuineness::capacity_verdict(record).map(|(cell, _)| cell);
     match probe.and_then(genuineness::failed_again) {
+        Some(true) => DAMAGED,
         Some(false) => "its probe failed at first, and not when it was repeated.",
-        _ => DAMAGED,
+        None if genuineness::is_damage_open(record) && !failing::has_errors(record) => {
+            "its probe failed, and was not repeated."
+        }
+        None => DAMAGED,
     }
 }
 

@@ -36,7 +36,11 @@ pub fn use_levels(record: &Record) -> Vec<UseLevel> {
     } else {
         levels_of(&conclude(record))
     };
-    let unjudged = if unusable { Fitness::NotSuitable } else { Fitness::NotTested };
+    let unjudged = match verdict::withheld(record) {
+        _ if unusable => Fitness::NotSuitable,
+        Some(_) => Fitness::CannotTell,
+        None => Fitness::NotTested,
+    };
     uses.into_iter().flat_map(|wanted| of_kind(wanted, [&own, &drawn], unjudged)).collect()
 }
 

@@ -9,14 +9,14 @@ use record::{Condition, Fitness, Record, Use, test};
 
 use crate::figure::{self, size};
 use crate::need::{OpenVerdict, UseVerdict};
-use crate::phrases::{FEW_SAMPLES, HOST_CACHED, RANDOM_WRITES};
+use crate::phrases::{FEW_SAMPLES, HOST_CACHED, ONCE_LOST, RANDOM_WRITES};
 use crate::written_share::{self, Share};
-use crate::{Figures, commits, logger, usability};
+use crate::{Figures, commits, genuineness, logger, usability};
 
 /// The verdict on a use; `None` if its needs were not measured, or the figures are not the
 /// medium's.
 pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
-    if usability::is_host_cached(record) {
+    if withheld(record).is_some() {
         return None;
     }
     let verdict = match wanted {
@@ -27,6 +27,12 @@ pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
         Use::Database => database::verdict(record),
     };
     verdict.map(|verdict| within(record, verdict))
+}
+
+/// Reason why nothing can be said of any use.
+pub(crate) fn withheld(record: &Record) -> Option<&'static str> {
+    let open = || genuineness::is_damage_open(record).then_some(ONCE_LOST);
+    usability::is_host_cached(record).then_some(HOST_CACHED).or_else(open)
 }
 
 /// The verdict with what was written, where it praises and not all of the medium was.
@@ -127,7 +133,7 @@ pub(crate) fn few_samples(confidence: Option<f64>) -> Option<String> {
 
 /// A use without a verdict in this record.
 pub(crate) fn open_verdict(record: &Record, wanted: Use) -> OpenVerdict {
-    if wanted == Use::Database {
+    if wanted == Use::Database && withheld(record).is_none() {
         return commits::untested(record);
     }
     let (level, why) = why_untested(record, wanted);
@@ -136,8 +142,8 @@ pub(crate) fn open_verdict(record: &Record, wanted: Use) -> OpenVerdict {
 
 /// Level (not tested, or cannot be told) and reason if nothing can be said about a use.
 pub(crate) fn why_untested(record: &Record, wanted: Use) -> (Fitness, String) {
-    if usability::is_host_cached(record) {
-        return (Fitness::CannotTell, HOST_CACHED.to_owned());
+    if let Some(why) = withheld(record) {
+        return (Fitness::CannotTell, why.to_owned());
     }
     if let Some(why) = usability::of_run(record) {
         return (Fitness::CannotTell, why.to_string());

@@ -8,8 +8,8 @@ use crate::conditions::{self, listed, listed_with};
 use crate::figure::{self, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::need::{OpenVerdict, UseVerdict};
-use crate::phrases::{DO_NOT_USE, HOST_CACHED};
-use crate::verdict::{few_samples, is_sure, judged, open_verdict};
+use crate::phrases::DO_NOT_USE;
+use crate::verdict::{few_samples, is_sure, judged, open_verdict, withheld};
 use crate::written_share::{self, Share};
 use crate::{commits, logger, usability};
 
@@ -27,8 +27,8 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
                 .done(),
         ];
     }
-    if usability::is_host_cached(record) {
-        return of_host_memory(record, wanted);
+    if let Some(why) = withheld(record) {
+        return of_withheld(record, wanted, why);
     }
     let verdicts = judged(record, wanted);
     let mut findings: Vec<Finding> =
@@ -47,13 +47,13 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
     findings
 }
 
-/// Verdicts on a device in the host's memory: its figures count neither for nor against it.
-fn of_host_memory(record: &Record, wanted: &[Use]) -> Vec<Finding> {
-    let statement = format!("Cannot be told here: what it is good for; {HOST_CACHED}.");
+/// Verdicts on a medium whose figures count neither for nor against it.
+fn of_withheld(record: &Record, wanted: &[Use], why: &str) -> Vec<Finding> {
+    let statement = format!("Cannot be told here: what it is good for; {why}.");
     let is_written = record.cells.iter().any(writes);
     let verdict = is_written.then(|| FindingBuilder::warning("verdict", statement).done());
     let of_use = |wanted: &Use| {
-        let statement = format!("{}: {HOST_CACHED}.", Fitness::CannotTell.verdict(*wanted));
+        let statement = format!("{}: {why}.", Fitness::CannotTell.verdict(*wanted));
         FindingBuilder::on_use(*wanted, Fitness::CannotTell, Severity::Warning, statement).done()
     };
     verdict.into_iter().chain(wanted.iter().map(of_use)).collect()

@@ -93,6 +93,11 @@ pub(crate) fn has_bad_place(record: &Record) -> bool {
     of(record).any(|wait| wait.error == Some(SilentError::BadPlace))
 }
 
+/// True if an error behind a silence was of no fixed place: of the card, or of what carries it.
+pub(crate) fn is_of_no_place(record: &Record) -> bool {
+    of(record).any(|wait| wait.error == Some(SilentError::NoFixedPlace))
+}
+
 /// Errors behind a silence, if all errors of the run are such; and a sentence on their place.
 pub(crate) fn timed_out(
     record: &Record,
@@ -106,10 +111,9 @@ pub(crate) fn timed_out(
         return None;
     }
     let all = saturating_sum(record.cells.iter().map(|cell| cell.ops)).saturating_add(many);
-    let has = |wanted| errors.iter().any(|wait| wait.error == Some(wanted));
     let bad = errors.iter().find(|wait| wait.error == Some(SilentError::BadPlace));
     let place = match bad.and_then(|wait| wait.offset_bytes) {
-        _ if has(SilentError::NoFixedPlace) => {
+        _ if is_of_no_place(record) => {
             "at no fixed place: card, reader, cable or power.".to_owned()
         }
         Some(at) => format!("and again when read once more: bad place at {}.", Bytes(at)),

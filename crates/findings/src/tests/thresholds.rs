@@ -8,8 +8,8 @@ use crate::figure::{self, UsableEstimate};
 use crate::testing::record_in_words;
 use crate::testing::table::{RowAnswer, check_table};
 use crate::{
-    Analysis, Figures, add_caveats, conclude, conclude_for, genuineness, headline, undecided,
-    usability, use_levels,
+    Analysis, Figures, add_caveats, conclude, conclude_for, genuineness, headline, next_steps,
+    undecided, usability, use_levels,
 };
 
 const FILE: &str = include_str!("../../../../fixtures/findings/thresholds.txt");
@@ -116,7 +116,7 @@ fn caveats(mut record: Record) -> Vec<String> {
 }
 
 fn answer(asked: &str, given: &str) -> RowAnswer {
-    let record = record_in_words(given);
+    let mut record = record_in_words(given);
     let (kind, of) = asked.split_once(' ').unwrap_or((asked, ""));
     let last = || record.cells.last().expect("a cell");
     RowAnswer::word(match kind {
@@ -147,6 +147,15 @@ fn answer(asked: &str, given: &str) -> RowAnswer {
         "flagged" => flagged(record, of),
         "caveats" => return RowAnswer::of_lines(&caveats(record)),
         "first" => return RowAnswer::word(conclude(&record)[0].statement.clone()),
+        "next" => {
+            Analysis::of(&record, &[]).keep_in(&mut record);
+            let steps = next_steps(&record).into_iter();
+            return RowAnswer::of_lines(
+                &steps
+                    .map(|it| format!("{} {}", it.words, it.command.join(" ")))
+                    .collect::<Vec<_>>(),
+            );
+        }
         "cell" => {
             let cell = Figures::of(&record).cell(headline_figure(of));
             cell.and_then(|cell| cell.params.block_bytes).map_or("no".into(), |it| it.to_string())
