@@ -191,7 +191,13 @@ fn flash_cliff(series: &Series, origin: f64) -> Option<Cliff> {
     windows
         .take(COARSENESSES)
         .find_map(|series| cliff(&series, origin))
-        .filter(|cliff| cliff.at >= MIN_FLASH)
+        .filter(|cliff| cliff.at >= MIN_FLASH && held_bytes(&cliff.levels) >= MIN_FLASH)
+}
+
+/// Most bytes that a cache held where a level ended: memory that is emptied at the rate of the next
+/// level while it is filled takes more than its size.
+fn held_bytes(levels: &[(f64, f64)]) -> f64 {
+    levels.windows(2).map(|pair| pair[0].0 * (1.0 - pair[1].1 / pair[0].1)).fold(0.0, f64::max)
 }
 
 /// True if the longest fill shows a fast cache that became full.
