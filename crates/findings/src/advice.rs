@@ -100,7 +100,8 @@ fn segments(au_bytes: u64) -> Option<u64> {
 fn file_system(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     let au = geometry::au_bytes(record);
     let statement = format!(
-        "If a system must run on this medium: F2FS, which writes sequentially, or ext4 with its erase block set and rare commits. Random writes reach only {}.",
+        "If a system must run on this medium: F2FS, which writes sequentially, or ext4 with its erase block set and rare commits. Random writes of {} reach only {}.",
+        size(writes.cell.params.block_bytes?),
         writes.with_interval()
     );
     let draft = FindingBuilder::info("advice-file-system", statement).figure(writes);

@@ -102,6 +102,9 @@ impl<'a> SpanContrast<'a> {
     }
 }
 
+/// Least share of the fastest rate in a span that a cache holds as a whole; our choice.
+const WHOLE: f64 = 0.5;
+
 /// `span-cache`: fast within a small span, slow over a large one, by more than open allocation
 /// units explain. If these were not measured it is `small-span`, which leaves the cause open.
 fn span_cache(record: &Record) -> Option<Finding> {
@@ -122,11 +125,10 @@ fn span_cache(record: &Record) -> Option<Finding> {
     }
     let estimate = cached_bytes(fast.value, slow.value, &spans[end..])
         .clamp(last_fast as f64, first_slow as f64);
-    let extent = if first_slow <= 4 * last_fast {
-        format!("about {}", roughly(estimate))
-    } else {
-        format!("{} to {}", size(last_fast), size(first_slow))
-    };
+    // Beyond its size a cache still takes the writes that hit it, and joins others.
+    let whole = spans.iter().take_while(|(_, figure)| figure.value >= WHOLE * fast.value);
+    let held = whole.last().map_or(0, |(span, _)| *span);
+    let extent = format!("{} to {}", size(held), size(first_slow));
     let contrast = format!(
         "It is fast only in small spans: random writes of 4 KiB reach {} IOPS within {}, but {} over {}.",
         significant(fast.value),
@@ -149,11 +151,13 @@ fn span_cache(record: &Record) -> Option<Finding> {
     };
     let lines = spans.iter().map(|(span, figure)| format!("span {}: {figure}", size(*span)));
     let open = open_bytes.map(|bytes| format!("open erase blocks explain up to {}", size(bytes)));
-    let bounds = format!("cache_bytes {} (between {last_fast} and {first_slow})", estimate.round());
+    let bounds = format!("cache_bytes {} (between {held} and {first_slow})", estimate.round());
+    // Of a few open erase blocks it is no cache's.
+    let bounds = open_bytes.map(|_| bounds);
     Some(
         draft
             .notes(lines)
-            .note(bounds)
+            .notes(bounds)
             .notes(open)
             .note(format!(
                 "{ratio}; threshold {SPAN_RATIO}x (docs/field/cheats.md#cheats-and-caches)"

@@ -119,7 +119,7 @@ pub(crate) fn untested(record: &Record) -> OpenVerdict {
     let measured = significant(writes.value);
     let allowed = significant(writes.value / WRITES_PER_COMMIT);
     let why = format!(
-        "{lead}. Its random writes, {measured} IOPS, would allow {allowed} commits per second at four writes each."
+        "{lead}. Its random writes of 4 KiB, {measured} IOPS, would allow {allowed} commits per second at four writes each."
     );
     let over_four = format!("{measured} IOPS divided by four is {allowed}");
     let evidence = vec![writes.to_string(), over_four];

@@ -312,10 +312,11 @@ fn long_ios(record: &Record) -> Option<Hangs> {
 const RETRIED_NS: u64 = 500_000_000;
 const USUAL: u64 = 20;
 
-/// Finding on reads that need many retries: at least three, and not because of host stalls.
-fn retries(record: &Record) -> Option<FindingBuilder> {
-    let is_read = |cell: &&Cell| cell.params.direction == Some(Direction::Read);
-    let long = usability::adverse_cells(record).filter(is_read).filter_map(|cell| {
+/// The cell with the most I/Os in this direction that must have been retried, at least three, and
+/// not because of host stalls: their number, that of all, the limit in ns.
+fn retried(record: &Record, direction: Direction) -> Option<(u64, u64, u64, &Cell)> {
+    let is_alike = |cell: &&Cell| cell.params.direction == Some(direction);
+    let long = usability::adverse_cells(record).filter(is_alike).filter_map(|cell| {
         let median_ns = cell.metrics.latency_ns.as_ref()?.p50?;
         let histogram = cell.histogram.as_ref()?;
         let depth = cell.params.in_flight();
@@ -328,11 +329,22 @@ fn retries(record: &Record) -> Option<FindingBuilder> {
             cell,
         ))
     });
-    let (many, n, limit_ns, cell) = long.max_by_key(|(many, ..)| *many)?;
-    let statement = format!(
-        "Reads need retries: {many} of {n} took longer than {}. Copy what is on it first: an area that needs retries is near its end.",
-        Nanos(limit_ns)
-    );
+    long.max_by_key(|(many, ..)| *many)
+}
+
+/// Finding on reads that need many retries.
+fn retries(record: &Record) -> Option<FindingBuilder> {
+    let (many, n, limit_ns, cell) = retried(record, Direction::Read)?;
+    let took = format!("{many} of {n} took longer than {}", Nanos(limit_ns));
+    let statement = if retried(record, Direction::Write).is_some() {
+        format!(
+            "Reads may need retries: {took}, but some writes did, too. Copy what is on it first, then measure again elsewhere."
+        )
+    } else {
+        format!(
+            "Reads need retries: {took}. Copy what is on it first: an area that needs retries is near its end."
+        )
+    };
     Some(FindingBuilder::warning("io-error", statement).note(format!(
         "{}: {many} of {n} reads longer than {}",
         figure::named(cell),

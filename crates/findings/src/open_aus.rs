@@ -19,6 +19,8 @@ const LATENCY: f64 = 2.5;
 /// Ratio from which on several units in turn are implausibly faster than one: the medium was still
 /// busy with earlier writes.
 const UNSETTLED: f64 = 2.0;
+/// Least chance of a limit that is named.
+const SURE: f64 = 0.95;
 
 /// A step of the search: a number of units written in turn.
 struct SearchStep<'a> {
@@ -32,6 +34,8 @@ struct SearchStep<'a> {
 enum OpenAuLimit {
     /// The last count without a cliff, and the first with one.
     Between(u64, u64),
+    /// The same where the rates vary as much as they differ.
+    Unclear(u64, u64),
     /// No cliff up to here.
     Beyond(u64),
 }
@@ -112,13 +116,22 @@ fn limit(steps: &[SearchStep]) -> Option<OpenAuLimit> {
         slow && stalls
     };
     let last = steps.last().filter(|last| last.units > 1)?;
-    Some(match steps.iter().find(|step| is_cliff(step)) {
+    let cliff = steps.iter().find(|step| is_cliff(step));
+    let fewer = |step: &&SearchStep| cliff.is_none_or(|cliff| step.units < cliff.units);
+    let open = steps.iter().rfind(fewer)?;
+    Some(match cliff {
         None => OpenAuLimit::Beyond(last.units),
-        Some(cliff) => OpenAuLimit::Between(
-            steps.iter().filter(|step| step.units < cliff.units).map(|step| step.units).max()?,
-            cliff.units,
-        ),
+        Some(cliff) if confidence(open, cliff, bps).is_some_and(|share| share < SURE) => {
+            OpenAuLimit::Unclear(open.units, cliff.units)
+        }
+        Some(cliff) => OpenAuLimit::Between(open.units, cliff.units),
     })
+}
+
+/// Chance that the second step is below the limit of a cliff, and the first is not.
+fn confidence(open: &SearchStep, cliff: &SearchStep, bps: f64) -> Option<f64> {
+    let [early, late] = [open, cliff].map(|step| step.rate.below(RATE * bps));
+    early.zip(late).map(|(early, late)| (1.0 - early) * late)
 }
 
 /// Largest known allocation unit (docs/field/allocation-units.md#known-sizes has 12 MiB; one card
@@ -137,7 +150,10 @@ pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
         {
             None
         }
-        (OpenAuLimit::Between(_, first), LimitCause::OpenUnits) => {
+        (
+            OpenAuLimit::Between(_, first) | OpenAuLimit::Unclear(_, first),
+            LimitCause::OpenUnits,
+        ) => {
             let au = crate::geometry::au_bytes(record).unwrap_or(LARGEST_AU as u64);
             Some(au.saturating_mul(first - 1))
         }
@@ -228,7 +244,10 @@ enum LimitCause {
 /// write cache.
 fn cause(record: &Record) -> LimitCause {
     let linear = steps(record, "linear");
-    let Some(OpenAuLimit::Between(_, first)) = limit(&linear) else { return LimitCause::OpenUnits };
+    let Some(OpenAuLimit::Between(_, first) | OpenAuLimit::Unclear(_, first)) = limit(&linear)
+    else {
+        return LimitCause::OpenUnits;
+    };
     seen_out_of_order(record, &linear, first).unwrap_or(LimitCause::OpenUnits)
 }
 
@@ -350,8 +369,13 @@ fn open_units(record: &Record, steps: &[SearchStep]) -> Option<Finding> {
             );
             FindingBuilder::warning("open-units", statement)
                 .note(format!("open_aus {open}, first that is too many {first}"))
-                .with_confidence(before.rate.below(RATE * bps).zip(after.rate.below(RATE * bps)).map(|(early, late)| (1.0 - early) * late))
+                .with_confidence(confidence(before, after, bps))
         }
+        OpenAuLimit::Unclear(open, first) => FindingBuilder::info(
+            "open-units",
+            format!("Cannot be told here: how many erase blocks it keeps open. Writing to {first} in turn was slower than writing to {open}, but these rates vary as much."),
+        )
+        .note(format!("open_aus at least {open}")),
         OpenAuLimit::Beyond(most) => FindingBuilder::info(
             "open-units",
             format!("Writing to {most} erase blocks in turn is as fast as writing to one: no limit is visible."),

@@ -269,11 +269,13 @@ fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
             Shown::Number { interval, .. } => interval.trim_end_matches(" IOPS"),
             Shown::Single { .. } | Shown::Withheld(_) => return None,
         };
-        Some((row.cell?.params.block_bytes?, row.shown.value()?, ends))
+        let cell = row.cell?;
+        let [low, high] = cell.metrics.iops.and_then(|iops| iops.ci95).unwrap_or([0.0, f64::MAX]);
+        Some((cell.params.block_bytes?, row.shown.value()?, ends, low, high))
     });
-    let measured: Vec<(u64, f64, &str)> = sized.collect();
-    let is_small = |it: &&(u64, f64, &str)| it.0 == 4 * KIB;
-    let &(size, iops, ends) = measured.iter().find(is_small).or(measured.first())?;
+    let measured: Vec<(u64, f64, &str, f64, f64)> = sized.collect();
+    let is_small = |it: &&(u64, f64, &str, f64, f64)| it.0 == 4 * KIB;
+    let &(size, iops, ends, low, _) = measured.iter().find(is_small).or(measured.first())?;
     let mut text = format!(
         "Random writes of {} reach {} IOPS ({ends}): {} a {} ({} IOPS)",
         Bytes(size),
@@ -284,9 +286,12 @@ fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
     );
     let collapse = measured
         .iter()
-        .filter(|(other, slow, _)| *other <= 16 * KIB && *slow < iops / 4.0)
+        .filter(|(other, slow, _, _, high)| {
+            // The weaker of 4 and 16 KiB decides.
+            *other == 16 * KIB && *high < low || *other < 16 * KIB && *slow < iops / 4.0
+        })
         .min_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((other, slow, ends)) = collapse {
+    if let Some((other, slow, ends, ..)) = collapse {
         text.push_str(&format!(
             ". Those of {} reach only {} IOPS ({ends})",
             Bytes(*other),
