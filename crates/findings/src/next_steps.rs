@@ -120,7 +120,10 @@ fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
     let is_open = |of: &&UseLevel| of.few_samples.is_some() || of.level == Fitness::CannotTell;
     if let Some(open) = levels.iter().find(is_open) {
         let wanted = String::from(open.wanted);
-        let arguments = ["check", target, "--for", &wanted, "--budget", LONGER];
+        let typed = record.run.command.windows(2).filter(|two| two[0] == "--claim");
+        let claims = typed.flatten().map(String::as_str);
+        let words = ["check", target, "--for", &wanted, "--budget", LONGER];
+        let arguments: Vec<&str> = words.into_iter().chain(claims).collect();
         steps.push(NextStep::run("What few samples leave open", &arguments));
     }
     let is_fast = steps.is_empty() && conditions::may_fill(record) && !is_longer(record);

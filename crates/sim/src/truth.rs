@@ -3,8 +3,11 @@
 //! Not an estimate but a very long run without data, after everything that is faster at first is
 //! used up: caches, logs for small writes, fast paths for patterns.
 
+use std::fmt::Write as _;
+
 use device::{Completion, Device, Op, Request};
 use record::{Content, Direction, Histogram, Pattern};
+use stats::Random;
 
 use crate::profile::Profile;
 use crate::rng::SimRng;
@@ -18,6 +21,57 @@ const WARM_UP: u64 = 20_000;
 
 /// Size in bytes of the writes that fill caches.
 const FILL_BYTES: u64 = 1 << 20;
+
+/// A medium drawn at random from mechanisms, as the text of a profile: caches that are small or
+/// large, honest or lying; pauses; tails; allocation units that are no power of two. And whether its
+/// flush is honest.
+pub fn drawn(seed: u64, number: u64) -> (String, bool) {
+    let mut random = Random::after(seed, number << 32);
+    let mut text = String::from("about = 'drawn'\nsource = 'drawn'\nguesses = 'all'\n");
+    let au_mib = *random.pick(&[2_u64, 3, 4, 6, 8]);
+    let capacity_mib = 4096 / au_mib * au_mib;
+    let rate = random.log_uniform(6.0, 80.0);
+    let tail = *random.pick(&[(0.0, 10.0), (0.005, 10.0), (0.002, 300.0)]);
+    let _ = write!(
+        text,
+        "[medium]\ncapacity = '{capacity_mib} MiB'\n[read]\ncommand = '0.3 ms'\nrate = '60 MB/s'\n\
+         [jitter]\nsigma = 0.1\ntail_share = {}\ntail_factor = {}\n\
+         [write]\ncommand = '0.3 ms'\nrate = '{rate:.1} MB/s'\nunit = '16 KiB'\n",
+        tail.0, tail.1
+    );
+    if random.below(2) == 0 {
+        let copy = random.log_uniform(10.0, 400.0);
+        let open = *random.pick(&[1, 2, 3, 8, 16]);
+        let _ = write!(
+            text,
+            "[log_block]\nau = '{au_mib} MiB'\nopen_aus = {open}\ncopy_rate = '{copy:.0} MB/s'\nerase = '3 ms'\n"
+        );
+    } else {
+        let collected = random.log_uniform(0.2, 60.0);
+        let _ = writeln!(text, "[page_mapped]\ngc = '{collected:.2} ms'");
+    }
+    let is_honest = random.below(4) > 0;
+    if random.below(3) > 0 {
+        let size = *random.pick(&[1, 4, 16, 48, 200]);
+        let _ = write!(
+            text,
+            "[cache]\nsize = '{size} MiB'\nrate = '{:.0} MB/s'\ncommand = '0.1 ms'\nhonest = {is_honest}\n",
+            rate * 2.0
+        );
+    }
+    let is_cached = text.contains("[cache]");
+    if random.below(4) == 0 {
+        let every = *random.pick(&[8_u64, 32, 128]);
+        for pause in 1..=2048 / every * 4 {
+            let _ = write!(
+                text,
+                "[[fault]]\nkind = 'hang'\nlasts = '2 s'\nafter_written = '{} MiB'\n",
+                pause * every
+            );
+        }
+    }
+    (text.replace('\'', "\""), is_honest || !is_cached)
+}
 
 /// A load of one direction, pattern, block size and depth, without end.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -133,28 +133,6 @@ fn no_medium_gets_an_adverse_finding_for_a_property_that_it_does_not_have() {
     }
 }
 
-/// What a finding tells was tested.
-#[test]
-fn nothing_is_open_beside_a_finding_of_it() {
-    let subjects = [
-        ("with full caches", "slc-cache"),
-        ("when hot", "throttling"),
-        ("flush is honest", "flush"),
-    ];
-    for (name, record) in records() {
-        let findings = conclude(record);
-        let verdict = findings.iter().find(|finding| finding.id == "verdict");
-        let statement = verdict.map_or("", |verdict| verdict.statement.as_str());
-        let open = statement.split_once("Not tested: ").map_or("", |(_, open)| open);
-        let is_told = |id: &str| {
-            findings.iter().any(|finding| finding.id == id && finding.severity > Severity::Info)
-        };
-        for (words, id) in subjects {
-            assert!(!(open.contains(words) && is_told(id)), "{name}: {id} is told: {statement}");
-        }
-    }
-}
-
 #[test]
 fn every_verdict_on_a_use_begins_with_its_level() {
     let mut levels = std::collections::BTreeSet::new();

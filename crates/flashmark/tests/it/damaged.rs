@@ -107,3 +107,15 @@ fn unrestored_data_is_the_first_line_of_every_output_of_the_run() {
         !dir.join(BACKUP_FILE).exists() && !flashmark.done(&["runs"]).out.contains("NOT RESTORED")
     );
 }
+
+/// A bare `resume` wrote again to a medium that had just said "copy what is on it now".
+#[test]
+fn resume_asks_before_it_writes_to_a_medium_that_fails() {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.run(&["check", "sim:worn", "--seed", "1"]);
+    assert!(ran.code == Some(4) && ran.out.contains("Copy what"), "{ran}");
+    let before = fs::read(flashmark.run_dir().join("journal.jsonl")).unwrap();
+    let ran = flashmark.run(&["resume"]);
+    assert!(ran.code == Some(3) && ran.err.contains("copy what is on it first"), "{ran}");
+    assert_eq!(fs::read(flashmark.run_dir().join("journal.jsonl")).unwrap(), before);
+}

@@ -18,6 +18,8 @@ mod devices;
 mod exit_codes;
 #[path = "../../../../tests/failing.rs"]
 mod failing;
+#[path = "../../../../tests/first_lines.rs"]
+mod first_lines;
 mod fleets;
 mod in_use;
 mod journeys;
