@@ -37,5 +37,5 @@ pub use in_flight::{InFlight, InFlightWatch};
 pub use loops::{LoopBacking, loop_backing};
 pub use memory::memory_copy_bps;
 pub use open::{EngineChoice, OpenOptions, OpenSettings};
-pub use priority::RaisedPriority;
+pub use priority::{RaisedPriority, RaisedSession};
 pub use writers::has_writer;

@@ -56,8 +56,8 @@ impl fmt::Display for ExclusionReason {
 pub(crate) fn of_cell(cell: &Cell) -> Option<ExclusionReason> {
     let transient = || cell.transient().map(ExclusionReason::Transient);
     let limited = || cell.io_limit().map(|_| ExclusionReason::IoLimit);
-    let busy = || cell.bound().map(|_| ExclusionReason::HostLimited);
-    of_any(cell).or_else(transient).or_else(limited).or_else(busy)
+    let busy = || cell.is_host_limited().then_some(ExclusionReason::HostLimited);
+    of_any(cell).or_else(limited).or_else(busy).or_else(transient)
 }
 
 /// Reason not to use its figures even as a bound.

@@ -71,7 +71,7 @@ impl<'a> UsableEstimate<'a> {
         })
     }
 
-    /// The figure for a comparison: the interval of a cell with rounds is one of a repetition.
+    /// The figure for a comparison: its interval is one of a repetition.
     pub fn run_rate(&self) -> RunRate {
         let half_width =
             self.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0);
@@ -86,7 +86,10 @@ impl<'a> UsableEstimate<'a> {
             .collect();
         match half_width.zip(stats::repetition(&rounds)) {
             Some((half, found)) => RunRate::of_rounds(self.value, half, found.degrees),
-            None => RunRate { half_width, ..RunRate::bare(self.value) },
+            None => {
+                let half_width = half_width.map(|half| half / std::f64::consts::SQRT_2);
+                RunRate { half_width, ..RunRate::bare(self.value) }
+            }
         }
     }
 
@@ -108,6 +111,9 @@ impl<'a> UsableEstimate<'a> {
     /// The figure with its unit and its interval: "2.31 IOPS (2.20 to 2.41)".
     pub fn with_interval(&self) -> String {
         let text = self.text();
+        if self.cell.is_one_look() {
+            return format!("{text} (one look)");
+        }
         let Some([low, high]) = self.ci95 else { return text };
         match self.cell.variation(self.name) {
             Some(UnsteadyRounds::Range([from, to])) => {
@@ -117,9 +123,6 @@ impl<'a> UsableEstimate<'a> {
                 return format!("{text} (two levels: {})", between(self.name, from, to));
             }
             None => {}
-        }
-        if self.cell.is_one_look() {
-            return format!("{text} (one look)");
         }
         if (Estimate { value: self.value, ci95: self.ci95, n: self.n }).is_open() {
             return format!("{text} (interval {OPEN_INTERVAL})");
@@ -148,7 +151,8 @@ impl fmt::Display for UsableEstimate<'_> {
     }
 }
 
-/// Ratio of two figures with its interval: half-widths are added in quadrature, in the logarithm.
+/// Ratio of two figures with its interval, in the logarithm: intervals of a repetition are wider
+/// than those of the levels by the root of two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratio {
     pub value: f64,
@@ -163,7 +167,7 @@ impl Ratio {
             figure.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0)
         };
         let ci95 = half(over).zip(half(under)).map(|(a, b)| {
-            let factor = a.hypot(b).exp();
+            let factor = (a.hypot(b) / std::f64::consts::SQRT_2).exp();
             [value / factor, value * factor]
         });
         Ratio { value, ci95 }

@@ -37,7 +37,6 @@ mod genuineness;
 mod geometry;
 mod headline;
 mod host;
-mod hung_io;
 mod identity;
 mod imported_curves;
 mod levels;
@@ -130,7 +129,6 @@ ids! {
     "io-error",
     "health",
     "wear",
-    "standstill",
     "flush",
     "pattern-cheat",
     "span-cache",
@@ -184,7 +182,7 @@ const TRICKS: [&str; 9] = [
 
 /// Findings that stay for a medium that fails a check: the result of the check, and the reported
 /// health. Users who must copy data off it or throw it away need no class and no file system.
-const BESIDE_FAULTS: [&str; 14] = [
+const BESIDE_FAULTS: [&str; 13] = [
     "not-put-back",
     "claim",
     "class-claim",
@@ -195,7 +193,6 @@ const BESIDE_FAULTS: [&str; 14] = [
     "io-error",
     "health",
     "wear",
-    "standstill",
     "stalls",
     "impossible",
     "host",
@@ -238,7 +235,6 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(host::conclude(record));
     rest.extend(cpu::conclude(record));
     rest.extend(random_write::conclude(record));
-    rest.extend(hung_io::conclude(record));
     rest.extend(adverse_findings(record));
     rest.extend(classes::conclude(record).filter(|_| is_of_the_medium));
     rest.extend(imported_curves::conclude(record));

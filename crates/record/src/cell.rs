@@ -227,10 +227,6 @@ pub struct Cell {
     pub rounds: Vec<Round>,
 }
 
-/// Share of the I/Os' time spent waiting for a processor above which their figures are only a bound
-/// for the medium's; our choice.
-const HOST_BOUND: f64 = 0.5;
-
 impl Cell {
     /// A cell with nothing measured yet.
     pub fn begun(id: impl Into<String>, test: impl Into<String>, params: Params) -> Cell {
@@ -280,23 +276,28 @@ impl Cell {
         if ns == 0 { 0.0 } else { ns as f64 / self.elapsed_ns.max(ns) as f64 }
     }
 
-    /// Share of the time of its I/Os in which they waited for a processor, 0 to 1, if a flag says
-    /// so.
+    /// Share of the time of its I/Os in which they waited for a processor, 0 to 1.
     pub fn host_share(&self) -> f64 {
-        let waited_ns = self.flags.iter().find_map(|flag| match flag {
-            Flag::HostLimited { mean_ns } => Some(*mean_ns as f64),
-            _ => None,
-        });
-        let share = waited_ns.zip(self.metrics.iops).map(|(ns, iops)| ns * iops.value / 1e9);
-        share.map_or(0.0, |share| share.min(1.0))
+        let waited = self.metrics.other.get(crate::metric::RUN_DELAY_NS).zip(self.metrics.iops);
+        waited.map_or(0.0, |(mean, iops)| (mean.value * iops.value / 1e9).min(1.0))
     }
 
-    /// Side of its figures on which the medium's level is, if they are only a bound: in a transient
-    /// state, or on a host that was busier than the medium or limited it.
+    /// True if what the host took, or may take, is more than its interval would show.
+    pub fn is_host_limited(&self) -> bool {
+        let is_flagged = self.flags.iter().any(|flag| matches!(flag, Flag::HostLimited { .. }));
+        let is_open = self.metrics.iops.is_none_or(|iops| iops.ci95.is_none());
+        self.io_limit().is_some() || is_flagged && is_open
+    }
+
+    /// Side of its figures on which the medium's level is, if they are only a bound: on a host that
+    /// took or limited more than the interval shows, or in a transient state. `None` also if both
+    /// pull in opposite directions.
     pub fn bound(&self) -> Option<Bound> {
-        let is_limited = self.io_limit().is_some() || self.host_share() > HOST_BOUND;
-        let of_host = is_limited.then_some(Bound::AtLeast);
-        self.transient().or(of_host)
+        match (self.is_host_limited(), self.transient()) {
+            (true, Some(Bound::AtMost)) => None,
+            (true, _) => Some(Bound::AtLeast),
+            (false, transient) => transient,
+        }
     }
 
     /// The limit of a control group that its rate reached.

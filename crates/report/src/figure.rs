@@ -184,6 +184,7 @@ pub fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
             None => words::interval(name, ends),
         },
         (None, _, Some(what)) => what.to_owned(),
+        (None, ..) if cell.is_one_look() => ONE_LOOK.to_owned(),
         (None, ..) if is_imported(cell) || estimate.n == 1 => {
             let text = words::quantity(name, estimate.value);
             return Shown::Single { value: estimate.value, text, n: estimate.n };

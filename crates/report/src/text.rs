@@ -353,10 +353,7 @@ impl Page {
         let is_in_verdict = |finding: &Finding| {
             record.findings.iter().any(|verdict| findings::repeats(verdict, finding))
         };
-        // A host stall is important, even if the machine may have caused it.
-        let is_first = |finding: &&Finding| {
-            finding.severity == Severity::Failure || finding.id == "standstill"
-        };
+        let is_first = |finding: &&Finding| finding.severity == Severity::Failure;
         for finding in record
             .findings
             .iter()
@@ -408,8 +405,9 @@ impl Page {
         let loud = |finding: &&Finding| match finding.severity {
             Severity::Failure => false,
             // Impossible figures are among the caveats.
-            Severity::Warning => !["verdict", "impossible", "standstill", NOT_RESTORED]
-                .contains(&finding.id.as_str()),
+            Severity::Warning => {
+                !["verdict", "impossible", NOT_RESTORED].contains(&finding.id.as_str())
+            }
             Severity::Info => finding.id != "verdict" && findings::is_verdict(finding),
         };
         let shown: Vec<&Finding> = record.findings.iter().filter(loud).collect();

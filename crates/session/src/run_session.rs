@@ -122,13 +122,15 @@ impl RunSession {
                 .map_err(anyhow::Error::msg)
                 .or_internal()?;
         }
-        let raised = (!opened.is_simulated()).then(blockio::RaisedPriority::of_this_thread);
+        let is_real = !opened.is_simulated();
+        let raised = is_real.then(blockio::RaisedPriority::of_this_thread);
+        let raised_session = is_real.then(blockio::RaisedSession::of_this_process);
         let mut end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
         if keeper.is_gone {
             let error = "another one is in its place, or it has been out";
             (end.failed, end.error) = (None, Some(IoError::general(IoErrorKind::Gone, error)));
         }
-        drop((raised, keeper));
+        drop((raised, raised_session, keeper));
         watchdog.end();
         drop(screen);
         drop(medium);
@@ -225,8 +227,8 @@ impl JournalListener<'_> {
             RunEvent::CellRevised { cell } => cell,
             _ => return None,
         };
-        let CellCounts { activity, host_state, reach, caveats } =
-            self.seen.get(&cell.id).cloned().unwrap_or_default();
+        // A cell of an earlier part of the run has its counts.
+        let CellCounts { activity, host_state, reach, caveats } = self.seen.get(&cell.id)?.clone();
         let mut cell = Cell { activity, reach, ..(*cell).clone() };
         if host_state != HostState::default() {
             cell.host_state.get_or_insert_default().add(host_state);

@@ -66,7 +66,7 @@ fn typical(cell: &Cell) -> String {
     }
 }
 
-/// Main figure of a cell with its interval.
+/// Main figure of a cell while its run goes on: the interval is known at the end only.
 pub fn figure(cell: &Cell) -> String {
     let metrics = &cell.metrics;
     let named = [(metric::GROUPS_PER_S, "groups/s"), (metric::SEEKS_PER_S, "seeks/s")];
@@ -84,7 +84,7 @@ pub fn figure(cell: &Cell) -> String {
         (_, Some(iops)) => (metric::IOPS, iops),
         _ => return typical(cell),
     };
-    let value = report::words::with_interval(name, &estimate);
+    let value = report::words::quantity(name, estimate.value);
     // Of what was measured, as in every table of the run.
     let stall = metrics.other.get(metric::WORST_STALL_NS).map(|stall| stall.value as u64);
     let worst = metrics.latency_ns.as_ref().map(|latency| latency.max).or(stall);

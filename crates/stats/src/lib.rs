@@ -33,7 +33,9 @@ pub use percentile::{QuantileEstimate, QuantileEstimator};
 pub use quantile::{quantile_ranks, smallest_sample};
 pub use random::Random;
 pub use rate::{RareEvents, RateEstimate, RateEstimator};
-pub use repetition::{Repetition, RoundRate, repetition, repetition_half_width};
+pub use repetition::{
+    Repetition, RoundRate, drift_between, of_repetition, repetition, repetition_half_width,
+};
 pub use sample::{geometric_mean, mean_interval, median};
 pub use stop::{StopRule, StopVerdict};
 pub use student::student_t;

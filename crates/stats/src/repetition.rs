@@ -4,6 +4,24 @@
 use crate::sample::variance;
 use crate::student_t;
 
+/// The same distance from the figure for a repetition: the next run of the same length errs as much
+/// as this one, and independently. Takes and returns distances in the logarithm.
+pub fn of_repetition(of_long_run: f64) -> f64 {
+    of_long_run * std::f64::consts::SQRT_2
+}
+
+/// Standard deviation between rounds beyond their own intervals, in the logarithm of the rate
+/// (Paule and Mandel 1982): what the medium or the host changed within the run. `None` for a single
+/// round, or if one has no interval.
+pub fn drift_between(rounds: &[RoundRate]) -> Option<f64> {
+    let errors: Vec<f64> =
+        rounds.iter().map(|round| Some(round.half_width? / NORMAL)).collect::<Option<_>>()?;
+    let logarithms: Vec<f64> = rounds.iter().map(|round| round.rate.ln()).collect();
+    let is_known = |number: &f64| number.is_finite() && *number > 0.0;
+    let is_usable = errors.iter().all(is_known) && logarithms.iter().all(|rate| rate.is_finite());
+    (rounds.len() > 1 && is_usable).then(|| variance_between(&logarithms, &errors).sqrt())
+}
+
 /// Fewest rounds whose differences are used.
 const FEWEST: usize = 3;
 /// Rounds that agree to less than this share do so by luck, or by the resolution of the clock.

@@ -1,5 +1,6 @@
 //! The runner: executes cell after cell on a guarded device, and passes events to a listener.
 
+mod intervals;
 mod probe_recheck;
 mod probe_repeat;
 mod rounds;
@@ -171,6 +172,7 @@ pub fn run<'a>(
             _ => runner.repeat(medium, stage, listener),
         }
     }
+    runner.complete_intervals(listener);
     if runner.end.ended == Ended::Complete {
         runner.recheck_marks(
             plan.cells.len().saturating_sub(1),
@@ -472,7 +474,7 @@ impl Runner<'_> {
             left_out: seen.left_out,
         });
         outcome.cell.flags.extend(host_stalled);
-        mark_transient(&mut outcome.cell);
+        mark_transient(&mut outcome.cell, self.plan.rounds);
         outcome.cell.series.iter_mut().for_each(record::Series::round);
         let ProgressReporter { failed, written_bytes, written_last, .. } = reporter;
         let failed = failed.or(self.tell_waits(medium, listener).err());

@@ -8,7 +8,8 @@ use record::{
     Estimate, Flag, Histogram, HostState, Latency, Metrics, Series, SeriesAxis, Stop, metric,
 };
 use stats::{
-    Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample,
+    Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, of_repetition,
+    smallest_sample,
 };
 
 use crate::stop_rule::too_wide;
@@ -27,10 +28,6 @@ pub(crate) const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 
 /// Latency in nanoseconds that is a caveat: the link or the host may be the cause as well as the
 /// medium.
 const STALL_NS: u64 = 5 * SECOND_NS;
-
-/// Share of the I/Os' time in which the thread waited for a processor, above which it is a caveat;
-/// our choice.
-const HOST_SHARE: f64 = 0.1;
 
 /// Results of a stretch of I/O.
 pub struct IoTally {
@@ -159,7 +156,8 @@ impl IoTally {
         self.windows.drift()
     }
 
-    /// IOPS and bytes per second with their intervals, and latencies; empty without any I/O.
+    /// IOPS and bytes per second with the intervals of a repetition, and latencies; empty without
+    /// any I/O.
     pub fn metrics(&self) -> Metrics {
         let mut metrics = Metrics::default();
         if self.ops == 0 || self.busy_ns == 0 {
@@ -170,8 +168,8 @@ impl IoTally {
         // What was left out as the host's may have been the medium's.
         let around = |rate: stats::RateEstimate| {
             let left_out = (rate.per_second / iops).min(1.0);
-            let [low, high] =
-                [rate.ci95.low, rate.ci95.high].map(|end| end / rate.per_second * iops);
+            let [low, high] = [rate.ci95.low, rate.ci95.high]
+                .map(|end| iops * of_repetition((end / rate.per_second).ln()).exp());
             [low * left_out, high]
         };
         let ci95 = self.rate.estimate().map(around);
@@ -203,11 +201,15 @@ impl IoTally {
         (self.idle_ns > 0).then(|| self.idle_ns as f64 / wall_ns.max(1) as f64)
     }
 
-    /// Latencies, and percentiles with their intervals.
+    /// Latencies, and percentiles with the intervals of a repetition.
     fn latency(&self) -> Latency {
         let interval = |(name, share): (&str, f64)| {
-            let ends = self.quantiles.quantile(share)?.ci95?;
-            Some((name.to_owned(), [ends.low, ends.high].map(|ns| ns.round() as u64)))
+            let found = self.quantiles.quantile(share)?;
+            let ends = found.ci95?;
+            let value = found.value.max(1.0);
+            let far = |end: f64| value * of_repetition((end.max(1.0) / value).ln()).exp();
+            let far = |end| (far(end).round() as u64).min(self.worst_ns);
+            Some((name.to_owned(), [ends.low, ends.high].map(far)))
         };
         let ci95 = [("p50", 0.50), ("p99", 0.99)].into_iter().filter_map(interval).collect();
         Latency { ci95, ..latency(&self.histogram, self.worst_ns) }
@@ -217,12 +219,6 @@ impl IoTally {
     fn too_wide(&self) -> Option<Flag> {
         let rule = self.rule.as_ref()?;
         too_wide(self.rate.estimate()?.relative_half_width(), rule.relative_half_width)
-    }
-
-    /// Caveat that the thread waited for a processor for a large part of the I/Os' time.
-    fn host_limited(&self) -> Option<Flag> {
-        let mean_ns = self.run_delay_ns.filter(|_| self.ops > 0)? as f64 / self.ops as f64;
-        host_limited(mean_ns, self.busy_ns as f64 / self.ops as f64)
     }
 
     /// Caveats from the numbers themselves.
@@ -239,7 +235,6 @@ impl IoTally {
             flags.push(Flag::TooFewSamples { n: self.ops });
         }
         flags.extend(self.too_wide());
-        flags.extend(self.host_limited());
         if let Some(rate) = estimate.as_ref().filter(|rate| !rate.independent) {
             flags.push(Flag::Autocorrelated { lag1: rate.lag1 });
         }
@@ -334,12 +329,6 @@ impl Slowest {
     }
 }
 
-/// Caveat that waits for a processor are a large part of the mean latency, both in nanoseconds.
-pub(crate) fn host_limited(run_delay_ns: f64, io_ns: f64) -> Option<Flag> {
-    (run_delay_ns > HOST_SHARE * io_ns)
-        .then_some(Flag::HostLimited { mean_ns: run_delay_ns as u64 })
-}
-
 #[cfg(test)]
 mod tests {
     use device::Completion;
@@ -349,27 +338,6 @@ mod tests {
 
     fn done(submitted_ns: u64, completed_ns: u64) -> Completion {
         Completion { slot: 0, result: Ok(()), submitted_ns, completed_ns }
-    }
-
-    /// Regression: "10179 IOPS (3629 to 91156)": the possible delay by the host widened the
-    /// interval.
-    #[test]
-    fn the_delay_by_the_host_is_flagged_and_widens_no_interval() {
-        let of = |run_delay_ns: u64| {
-            let mut tally = IoTally::under(None, 1);
-            (0..4000).for_each(|turn| {
-                let took_ns = 600_000 + turn % 7 * 1000;
-                tally.count(&done(turn * 1_000_000, turn * 1_000_000 + took_ns), 4096, true);
-            });
-            tally.run_delay_ns = Some(run_delay_ns);
-            let metrics = tally.metrics();
-            assert_eq!(metrics.other[metric::RUN_DELAY_NS].value, run_delay_ns as f64 / 4000.0);
-            (metrics.iops.unwrap().ci95, metrics.latency_ns.unwrap().ci95, tally.flags())
-        };
-        let (quiet, late) = (of(200_000_000), of(400_000_000));
-        assert_eq!((&quiet.0, &quiet.1), (&late.0, &late.1));
-        assert!(!quiet.2.iter().any(|flag| matches!(flag, Flag::HostLimited { .. })));
-        assert!(late.2.contains(&Flag::HostLimited { mean_ns: 100_000 }), "{:?}", late.2);
     }
 
     /// 1,638,400 reads took 547 ms of wall-clock time, with nothing in flight for 68 ms: 3.0 M

@@ -27,12 +27,19 @@ const PASSING_RANGE: f64 = 0.5;
 const PASSING_SLOPE: f64 = 0.3;
 
 /// Marks a cell's result as a bound, or widens its interval.
-pub(crate) fn mark_transient(cell: &mut Cell) {
+///
+/// What a busy host explains is no change of the medium: the share of their time in which the I/Os
+/// waited for a processor would make all fifths as fast as the fastest. With `in_rounds`, later
+/// rounds show whether a rate of reads goes on falling.
+pub(crate) fn mark_transient(cell: &mut Cell, in_rounds: bool) {
     let drift = cell.flags.iter().find_map(|flag| {
         if let Flag::Drifting { range, slope } = flag { Some((*range, *slope)) } else { None }
     });
     if let Some((range, slope)) = drift.filter(|_| !COURSES.contains(&cell.test.as_str())) {
-        if range >= PASSING_RANGE && slope.abs() >= PASSING_SLOPE {
+        let is_of_host = cell.host_share() >= 1.0 - 1.0 / (1.0 + range / 2.0);
+        let is_read = matches!(cell.test.as_str(), test::RANDOM_READ | test::SEQUENTIAL_READ);
+        let is_passing = range >= PASSING_RANGE && slope.abs() >= PASSING_SLOPE;
+        if is_passing && !is_of_host && !(in_rounds && is_read) {
             cell.flag_transient(if slope < 0.0 { Bound::AtMost } else { Bound::AtLeast });
         }
         let rates = [&mut cell.metrics.iops, &mut cell.metrics.bps];
@@ -69,7 +76,7 @@ mod tests {
         let mut cell = CellOutcome::new(&planned).cell;
         cell.metrics.iops = Some(Estimate { value: 100.0, ci95: Some([98.0, 103.0]), n: 1000 });
         cell.flags = vec![Flag::Drifting { range, slope }];
-        mark_transient(&mut cell);
+        mark_transient(&mut cell, false);
         cell
     }
 

@@ -1,6 +1,6 @@
 //! `cargo validation truth --reruns`: runs `flashmark check` again and again on an emulated card (a
 //! file system on an attached simulated medium), on a directory of the system's disk, and on both
-//! beside a program that loads processors and disk in bursts. It counts how often the 95 % interval
+//! beside four busy loops. It counts how often the 95 % interval
 //! of a run contains the figure of another run of the same command.
 //!
 //! Runs alternate between the targets, so that other load on the machine affects all.
@@ -65,7 +65,7 @@ struct Target {
     name: &'static str,
     /// True for the emulated card; else a directory on the disk of the checkout.
     is_card: bool,
-    /// True during a load in bursts.
+    /// True beside busy loops.
     is_busy: bool,
 }
 
@@ -132,7 +132,7 @@ fn measure(
         return Ok(());
     }
     let interrupted = interrupts()?;
-    let (mut card, on_disk, beside) = (None, scratch(root)?, scratch(root)?);
+    let (mut card, on_disk) = (None, scratch(root)?);
     for (target, number) in missing {
         if target.is_card && card.is_none() {
             let medium = Medium::attach(program, CARD)?;
@@ -144,7 +144,7 @@ fn measure(
             Some((mounted, _)) if target.is_card => mounted.point(),
             _ => on_disk.path(),
         };
-        let load = target.is_busy.then(|| Load::begin(beside.path(), number as u64)).transpose()?;
+        let load = target.is_busy.then(Load::begin);
         let home = scratch(root)?;
         let budget = flags.budget.as_deref();
         let made = check(program, storage, home.path(), budget, &interrupted)?;
@@ -165,8 +165,10 @@ fn check(
     budget: Option<&str>,
     interrupted: &AtomicBool,
 ) -> Result<PathBuf> {
-    let mut check = Command::new(program.word());
-    check.arg("check").arg(directory).args(["--again", "--json", "--quiet"]);
+    // A session of its own, as that of a person's terminal: what else works there competes.
+    let mut check = Command::new("setsid");
+    check.args(["--wait", program.word(), "check", "--again", "--json", "--quiet"]);
+    check.arg(directory);
     check.args(budget.map(|budget| format!("--budget={budget}")));
     check.env("FLASHMARK_HOME", home).stdin(Stdio::null());
     let printed = output_if(&mut check, |code| code == 1);
@@ -184,33 +186,4 @@ fn scratch(root: &Path) -> Result<TempDir> {
         .prefix("flashmark-study-")
         .tempdir_in(&parent)
         .with_context(|| format!("no directory can be made in {}", parent.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_study_goes_on_where_it_was_kept() -> Result<()> {
-        let (manifest, keep) = (Path::new(env!("CARGO_MANIFEST_DIR")), tempfile::tempdir()?);
-        let [card, directory, ..] = TARGETS;
-        for number in 0..2 {
-            let record = record::Record::new(record::Run::default());
-            fs::write(record_of(keep.path(), card, number), record.to_json())?;
-        }
-        // Nothing is missing, so that a program that cannot run is enough.
-        let program = Program::given(manifest, Some(&manifest.join("Cargo.toml")))?;
-        let flags = Flags {
-            reruns: true,
-            runs: 2,
-            only: Vec::new(),
-            program: None,
-            keep: None,
-            budget: None,
-        };
-        measure(manifest, &program, &flags, keep.path(), &[card])?;
-        assert_eq!(kept(keep.path(), card, 2)?.runs, [[None; 4]; 2]);
-        assert!(kept(keep.path(), directory, 2).is_err());
-        Ok(())
-    }
 }

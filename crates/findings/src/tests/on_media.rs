@@ -117,8 +117,8 @@ fn is_true_of(profile: &Profile, id: &str) -> bool {
         "verify" | "io-error" => spec.wear.is_some(),
         // Merges take as long as stalls; garbage collection of single pages does not.
         "stalls" => log_block.is_some(),
-        "along-the-medium" | "standstill" | "counterfeit-hints" | "impossible" | "host"
-        | "claim" | "class-claim" | "health" => false,
+        "along-the-medium" | "counterfeit-hints" | "impossible" | "host" | "claim"
+        | "class-claim" | "health" => false,
         _ => true,
     }
 }

@@ -49,7 +49,7 @@ pub struct ShowFlags {
 const SHOW_HELP: &str = "\
 Columns:
   95 % interval   range of the figure in 95 of 100 cases if the same run is
-                  repeated here now; for a slow medium: of its long-run rate.
+                  repeated here now.
                   varies A-B: rounds from A to B, too far apart for an interval;
                   levels A, B: rounds at two levels;
                   one look: no time for rounds

@@ -26,6 +26,8 @@ const STANDS_NS: i128 = 24 * 3600 * SECOND_NS as i128;
 /// one part in [`SHARE`].
 const PROBE_NS: u64 = 20 * SECOND_NS;
 const SHARE: u64 = 6;
+/// Budget below which there is time for the four figures only.
+const SHORT_NS: u64 = 30 * SECOND_NS;
 /// Smallest budget: with less, no test gives a figure.
 const MIN_BUDGET_NS: u64 = 5 * SECOND_NS;
 
@@ -59,6 +61,10 @@ fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
     wanted.suite = wanted.suite.within(budget_ns);
     wanted.choice.set.push(probe_time(budget_ns));
     wanted.choice.skip = unneeded_tests(&request.uses);
+    if budget_ns < SHORT_NS {
+        wanted.choice.set.extend(fewer_cells(budget_ns));
+        wanted.choice.skip.push(record::test::FLUSH_COST.to_owned());
+    }
     request.time_limit_ns = Some(budget_ns);
     // The probe of the capacity restores what it overwrites; nothing else writes a medium that was
     // not given away.
@@ -72,6 +78,18 @@ fn probe_time(budget_ns: u64) -> (String, String, String) {
     let limit_ns = (budget_ns / 2).min(PROBE_NS).max(budget_ns / SHARE);
     let words = format!("{}ms", limit_ns / MILLISECOND_NS);
     (record::test::CAPACITY.to_owned(), "max_time".to_owned(), words)
+}
+
+/// Random writes of 4 KiB alone: the span must be primed for them, and the caches full.
+fn fewer_cells(budget_ns: u64) -> [(String, String, String); 4] {
+    let share = format!("{}ms", budget_ns / 4 / MILLISECOND_NS);
+    [
+        (record::test::PRIME, "max_time", share.as_str()),
+        (record::test::RANDOM_WRITE, "block", "4KiB"),
+        (record::test::RANDOM_WRITE, "overwhelm_time", "50%"),
+        (record::test::RANDOM_WRITE, "max_time", &share),
+    ]
+    .map(|(test, name, value)| (test.to_owned(), name.to_owned(), value.to_owned()))
 }
 
 /// The same as flags of `run`.

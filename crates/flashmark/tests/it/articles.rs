@@ -28,6 +28,28 @@ fn numbers(text: &str) -> BTreeSet<String> {
     tokens.map(str::to_owned).collect()
 }
 
+/// "flashmark watch" was printed eleven times, and the program refused it.
+#[test]
+fn every_printed_command_is_taken() {
+    let flashmark = with_card();
+    for article in ARTICLES {
+        let screen = flashmark.done(&["report", "--article", article.number]).out;
+        let commands: BTreeSet<&str> =
+            screen.lines().filter_map(|line| line.strip_prefix("    flashmark ")).collect();
+        for again in article.again {
+            assert!(commands.contains(again), "{again}: {screen}");
+        }
+        for command in commands {
+            let line = command.replace("TARGET", "sim:class10").replace("RUN", "latest");
+            let words: Vec<&str> = line.split(' ').collect();
+            // Others than a run need a real device: only their words are read.
+            let plan = if words[0] == "run" { &["--plan"][..] } else { &["--help"][..] };
+            let ran = flashmark.run(&[&words[..], plan].concat());
+            assert!(ran.code == Some(0) || ran.err.contains("nothing to do: "), "{words:?}: {ran}");
+        }
+    }
+}
+
 /// A sentence of a finding is only as good as its numbers.
 #[test]
 fn every_number_of_a_finding_is_a_figure_of_the_article() {

@@ -20,7 +20,7 @@ use crate::figures::inverse;
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
 use crate::spec::CellSpec;
 use crate::stop_rule::{Precision, too_wide};
-use crate::tally::{TAIL_OF_FLASH, host_limited, latency};
+use crate::tally::{TAIL_OF_FLASH, latency};
 
 /// Mean latency in nanoseconds above which the interval of one stretch is valid (docs/truth.md).
 const FAST_NS: f64 = 5.0 * MILLISECOND_NS as f64;
@@ -32,9 +32,10 @@ const FAST_SEQUENTIAL_NS: f64 = 20.0 * MILLISECOND_NS as f64;
 const BEYOND: f64 = 1.5;
 /// Factor below which changes between rounds count as noise, in any order.
 const CHANGED: f64 = 1.15;
-/// Nanoseconds between the starts of a cell's rounds: a host has slow changes that one moment does
-/// not show.
+/// Most nanoseconds between the starts of a cell's rounds: a host has slow changes that one moment
+/// does not show. In a short run it is one part in [`APART_SHARE`] of the time limit.
 const APART_NS: u64 = 3000 * MILLISECOND_NS;
+const APART_SHARE: u64 = 15;
 /// Nanoseconds that all rounds may always take; otherwise they take no longer than the measurements
 /// before them.
 const MIN_NS: u64 = 20 * SECOND_NS;
@@ -57,12 +58,8 @@ impl<'a> Runner<'a> {
         let began_ns = self.elapsed_ns(medium);
         let own_ns = began_ns.max(MIN_NS);
         // A round waits for what a cache puts off, which may take longer than the round.
-        let last = self.plan.cells.iter().rfind(|cell| is_read_back(cell));
-        let reserved_ns = last.map_or(0, |cell| cell.max_ns);
-        let most_ns = self
-            .plan
-            .time_limit_ns
-            .map_or(u64::MAX, |most_ns| (most_ns / 10 * 9).saturating_sub(reserved_ns));
+        let until = |most_ns: u64| (most_ns / 10 * 9).saturating_sub(self.reserved_ns());
+        let most_ns = self.plan.time_limit_ns.map_or(u64::MAX, until);
         let until_ns = most_ns.min(began_ns.saturating_add(own_ns));
         let mut random = Random::for_purpose(self.options.seed, "order of rounds");
         for turn in 2..=STEPS[STEPS.len() - 1] {
@@ -71,7 +68,7 @@ impl<'a> Runner<'a> {
                 // A run that was resumed has these rounds.
                 continue;
             }
-            let due_ns = began_ns + (turn as u64 - 1) * APART_NS;
+            let due_ns = began_ns + (turn as u64 - 1) * self.apart_ns();
             if due_ns + limit_ns(ROUND_NS[0]) > until_ns || !self.wait(due_ns, medium) {
                 break;
             }
@@ -96,6 +93,16 @@ impl<'a> Runner<'a> {
             }
         }
         self.end_rounds(&places, began_ns, listener);
+    }
+
+    /// Nanoseconds of what comes after all rounds.
+    fn reserved_ns(&self) -> u64 {
+        self.plan.cells.iter().rfind(|cell| is_read_back(cell)).map_or(0, |cell| cell.max_ns)
+    }
+
+    /// Nanoseconds between the starts of a cell's rounds.
+    fn apart_ns(&self) -> u64 {
+        self.plan.time_limit_ns.map_or(APART_NS, |limit_ns| APART_NS.min(limit_ns / APART_SHARE))
     }
 
     /// Waits without I/O until `due_ns` of the run's time; `false` if the run must end.
@@ -149,9 +156,14 @@ impl<'a> Runner<'a> {
         if self.end.ended != Ended::Complete {
             return;
         }
+        // One stretch predicts the next where no host drifts, or others show by how much.
+        if self.drift().is_some() {
+            return self.report_rounds(places, listener);
+        }
         let turn_ns: u64 =
             places.iter().map(|place| longest_round_ns(&self.end.cells[*place])).sum();
-        let needed_ns = (began_ns + (MIN_ROUNDS as u64 - 1) * turn_ns.max(APART_NS)) / 9 * 10;
+        let turns_ns = MIN_ROUNDS as u64 * turn_ns.max(self.apart_ns());
+        let needed_ns = (began_ns + turns_ns + self.reserved_ns()) / 9 * 10;
         for place in places {
             let cell = &mut self.end.cells[*place];
             if cell.rounds.len() >= MIN_ROUNDS || cell.stop.cut_short() || cell.is_one_look() {
@@ -311,9 +323,9 @@ fn longest_ns(of_test: &str) -> f64 {
     }
 }
 
-/// Time limit of a round of this cell, done twice because of a host stall, in nanoseconds.
+/// Time limit of a round of this cell, in nanoseconds.
 fn longest_round_ns(cell: &Cell) -> u64 {
-    2 * limit_ns(round_ns(cell))
+    limit_ns(round_ns(cell))
 }
 
 /// True if a cell has fewer rounds than it needs by now.
@@ -378,7 +390,8 @@ fn add_means(cell: &mut Cell, before_ops: u64, ops: u64, round: &Metrics) {
 }
 
 fn round_at(began_ns: u64, cell: &Cell, iops: Estimate) -> Round {
-    let half_width = iops.ci95.map(|[low, high]| (high / low).ln() / 2.0);
+    let of_repetition = |[low, high]: [f64; 2]| (high / low).ln() / 2.0;
+    let half_width = iops.ci95.map(|ends| of_repetition(ends) / std::f64::consts::SQRT_2);
     Round { began_ns, ops: cell.ops, elapsed_ns: cell.elapsed_ns, iops: iops.value, half_width }
 }
 
@@ -390,16 +403,19 @@ fn is_of_one_stretch(flag: &Flag) -> bool {
             | Flag::Autocorrelated { .. }
             | Flag::Drifting { .. }
             | Flag::TooFewSamples { .. }
-            | Flag::HostLimited { .. }
             | Flag::OneLook { .. }
             | Flag::Trend { .. }
     )
 }
 
-/// 95 % intervals of percentiles from order statistics, in nanoseconds.
+/// Confidence of an interval that is wider than that of 95 % by the root of two, which holds 95 % of
+/// repetitions.
+const OF_REPETITION: f64 = 0.9944;
+
+/// 95 % intervals of percentiles of a repetition from order statistics, in nanoseconds.
 fn percentile_ends(histogram: &Histogram) -> BTreeMap<String, [u64; 2]> {
     let ends = |share| {
-        let (low, high) = stats::quantile_ranks(histogram.len(), share, 0.95)?;
+        let (low, high) = stats::quantile_ranks(histogram.len(), share, OF_REPETITION)?;
         Some([low, high].map(|rank| histogram.order_statistic(rank)))
     };
     let named = [("p50", 0.50), ("p99", 0.99)].into_iter();
@@ -417,8 +433,8 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
     if let Some(histogram) = &cell.histogram {
         let mut all = latency(histogram, worst_ns);
         all.ci95 = percentile_ends(histogram);
-        let parts = [&cell.metrics, latest].into_iter().filter_map(|of| of.latency_ns.as_ref());
-        for (name, [low, high]) in parts.flat_map(|part| &part.ci95) {
+        let first = cell.metrics.latency_ns.as_ref();
+        for (name, [low, high]) in first.into_iter().flat_map(|first| &first.ci95) {
             if let Some(ends) = all.ci95.get_mut(name) {
                 *ends = [ends[0].min(*low), ends[1].max(*high)];
             }
@@ -476,9 +492,6 @@ fn note_certainty(cell: &mut Cell) {
     cell.flags.retain(|flag| !is_of_one_stretch(flag));
     let asked = asked(cell);
     cell.flags.extend(relative_half_width(cell).and_then(|width| too_wide(width, asked)));
-    let run_delay = cell.metrics.other.get(metric::RUN_DELAY_NS).map_or(0.0, |mean| mean.value);
-    let io_ns = cell.metrics.iops.map_or(f64::INFINITY, |iops| 1e9 / iops.value);
-    cell.flags.extend(host_limited(run_delay, io_ns));
     cell.flags.extend(trend(&cell.rounds));
 }
 

@@ -37,9 +37,7 @@ impl<'s> Screen<'s> {
             |finding: &Finding| verdict.is_some_and(|verdict| findings::repeats(verdict, finding));
         let is_fault = |finding: &&Finding| {
             let is_own = finding.severity == Severity::Failure && finding.id != NOT_RESTORED;
-            (is_own || finding.id == "standstill")
-                && !findings::is_verdict(finding)
-                && !is_in_verdict(finding)
+            is_own && !findings::is_verdict(finding) && !is_in_verdict(finding)
         };
         self.record.findings.iter().filter(is_fault).collect()
     }
@@ -62,9 +60,7 @@ impl<'s> Screen<'s> {
 
     pub(super) fn findings_left(&self) -> usize {
         let is_shown = |finding: &&Finding| {
-            findings::is_verdict(finding)
-                || finding.severity == Severity::Failure
-                || finding.id == "standstill"
+            findings::is_verdict(finding) || finding.severity == Severity::Failure
         };
         let shown = self.record.findings.iter().filter(is_shown).count()
             + self.claims_not_failed().take(CLAIMS).count();

@@ -1,0 +1,141 @@
+//! One meaning of an interval: the figure of the same run, repeated on this machine, is inside it
+//! 19 times of 20. What a cell cannot show by itself is added when all are measured: the drift that
+//! rounds of other cells show, and what no run sees of a real host. A figure of which the host took
+//! more than that is a bound (docs/methodology.md, "How certain a rate is").
+
+use record::{Cell, Estimate, Flag, MIN_ROUNDS, TargetKind, metric};
+use stats::{RoundRate, median, of_repetition};
+
+use super::Runner;
+use crate::events::{RunEvent, RunListener};
+use crate::figures::inverse;
+
+/// Least half-width on a real host, in the logarithm: what differs between runs that agree in
+/// everything they see (docs/truth.md, "Repetitions on real machines").
+const FLOOR: f64 = 0.02;
+/// Share of the I/Os' time in which the thread waited for a processor, above which a figure without
+/// an interval is a bound; our choice.
+const HOST_SHARE: f64 = 0.1;
+/// The 97.5 % quantile of the normal distribution.
+const NORMAL: f64 = 1.96;
+
+impl Runner<'_> {
+    /// Drift of this host during the run, in the logarithm of a rate: none in virtual time; `None`
+    /// if no cell shows it.
+    pub(super) fn drift(&self) -> Option<f64> {
+        if self.options.target.kind == TargetKind::Simulated {
+            return Some(0.0);
+        }
+        median(&mut self.end.cells.iter().filter_map(drift).collect::<Vec<_>>())
+    }
+
+    /// Completes the intervals of all cells on a real host, and reports those that change.
+    pub(super) fn complete_intervals(&mut self, listener: &mut dyn RunListener) {
+        if self.options.target.kind == TargetKind::Simulated {
+            return;
+        }
+        let drift = self.drift();
+        for cell in &mut self.end.cells {
+            if complete(cell, drift)
+                && let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell })
+            {
+                self.end.failed.get_or_insert(reason);
+                return;
+            }
+        }
+    }
+}
+
+/// Drift between the rounds of a cell, in the logarithm; `None` of a single one.
+fn drift(cell: &Cell) -> Option<f64> {
+    let rate = |round: &record::Round| RoundRate {
+        rate: round.iops,
+        length: round.elapsed_ns as f64,
+        half_width: round.half_width,
+    };
+    stats::drift_between(&cell.rounds.iter().map(rate).collect::<Vec<_>>())
+}
+
+/// Completes the interval of a cell, or takes it away; true if the cell changed. `of_run` is the
+/// drift of the other cells.
+///
+/// Rounds within a minute share what changes from one minute to the next, so their number does not
+/// reduce the drift: it is added whole.
+fn complete(cell: &mut Cell, of_run: Option<f64>) -> bool {
+    let waited = cell.metrics.other.get(metric::RUN_DELAY_NS).copied();
+    let by_host = waited.map(|mean| Flag::HostLimited { mean_ns: mean.value as u64 });
+    let Some(Estimate { value, ci95: Some(ends), .. }) = cell.metrics.iops else {
+        let is_known = cell.host_share() <= HOST_SHARE || cell.is_host_limited();
+        cell.flags.extend(by_host.filter(|_| !is_known));
+        return !is_known;
+    };
+    let drifts = [drift(cell), of_run].into_iter().flatten();
+    let drifted = of_repetition(NORMAL * drifts.fold(0.0, f64::max));
+    let is_once = cell.rounds.len() < MIN_ROUNDS;
+    let with_drift = |far: f64| if is_once { far.hypot(drifted) } else { far.max(drifted) };
+    let [slow, fast] =
+        ends.map(|end| (end / value).ln().abs()).map(|far| with_drift(far).max(FLOOR));
+    let is_by_host = cell.host_share() > fast;
+    if is_by_host || cell.is_one_look() && of_run.is_none() {
+        cell.without_intervals();
+        cell.flags.extend(by_host.filter(|_| is_by_host));
+        return true;
+    }
+    let widened = [value * (-slow).exp(), value * fast.exp()];
+    set_interval(cell, widened);
+    widened != ends
+}
+
+/// Sets the interval of the rate, and of the figures that are made from it.
+fn set_interval(cell: &mut Cell, ends: [f64; 2]) {
+    let metrics = &mut cell.metrics;
+    let Some(iops) = &mut metrics.iops else { return };
+    iops.ci95 = Some(ends);
+    if let Some(bps) = metrics.bps.as_mut().filter(|bps| bps.ci95.is_some()) {
+        bps.ci95 = Some(ends.map(|end| end / iops.value * bps.value));
+    }
+    if let Some(known) = metrics.other.get_mut(metric::ACCESS_TIME_NS) {
+        *known = inverse(1e9, *iops);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Bound, Params, Round};
+
+    use super::*;
+
+    /// 1000 IOPS known to 1 %, with rounds of these rates, of whose I/Os' time so much is waiting.
+    fn complete_with(rates: &[f64], waited: f64, of_run: Option<f64>) -> (Option<f64>, Cell) {
+        let mut cell = Cell::begun("random-read/1", "random-read", Params::default());
+        let known = |value| Estimate { value, ci95: Some([value / 1.01, value * 1.01]), n: 9 };
+        cell.metrics.iops = Some(known(1000.0));
+        let ns = Estimate { value: waited * 1e6, ci95: None, n: 9 };
+        cell.metrics.other.insert(metric::RUN_DELAY_NS.into(), ns);
+        let half_width = Some(0.01);
+        let round =
+            |iops: &f64| Round { began_ns: 0, ops: 9, elapsed_ns: 9, iops: *iops, half_width };
+        cell.rounds = rates.iter().map(round).collect();
+        complete(&mut cell, of_run);
+        let percent = |ends: [f64; 2]| (100.0 * (ends[1] / 1000.0).ln()).round();
+        (cell.metrics.iops.and_then(|iops| iops.ci95).map(percent), cell)
+    }
+
+    #[test]
+    fn an_interval_has_the_drift_of_the_run_and_a_floor() {
+        assert_eq!(complete_with(&[], 0.0, None).0, Some(2.0), "the floor");
+        // sqrt(2) 1.96 0.1 is 0.277, whatever the number of rounds.
+        assert_eq!(complete_with(&[1000.0; 5], 0.0, Some(0.1)).0, Some(28.0));
+        assert_eq!(complete_with(&[], 0.0, Some(0.1)).0, Some(28.0));
+        assert_eq!(complete_with(&[900.0, 1000.0, 1100.0, 900.0, 1100.0], 0.0, None).0, Some(28.0));
+    }
+
+    #[test]
+    fn what_the_host_took_beyond_the_interval_makes_a_bound() {
+        assert_eq!(complete_with(&[], 0.019, None).1.bound(), None);
+        let (interval, mut cell) = complete_with(&[], 0.021, None);
+        assert_eq!((interval, cell.bound()), (None, Some(Bound::AtLeast)));
+        cell.flag_transient(Bound::AtMost);
+        assert_eq!(cell.bound(), None, "which of both is larger cannot be told");
+    }
+}
