@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use record::Cell;
+use record::{Cell, nearest_command, quantities};
 use report::articles::{ARTICLES, Article};
 
 use crate::support::{Flashmark, Scratch};
@@ -28,16 +28,21 @@ fn numbers(text: &str) -> BTreeSet<String> {
     tokens.map(str::to_owned).collect()
 }
 
-/// "flashmark watch" was printed eleven times, and the program refused it.
+/// "flashmark watch" was printed eleven times, and the program refused it. A page has a command
+/// beside each figure, also where the screen has one for several.
 #[test]
 fn every_printed_command_is_taken() {
     let flashmark = with_card();
     for article in ARTICLES {
         let screen = flashmark.done(&["report", "--article", article.number]).out;
-        let commands: BTreeSet<&str> =
-            screen.lines().filter_map(|line| line.strip_prefix("    flashmark ")).collect();
+        let printed = screen.lines().filter_map(|line| line.strip_prefix("    flashmark "));
+        let mut commands: BTreeSet<String> = printed.map(str::to_owned).collect();
         for again in article.again {
-            assert!(commands.contains(again), "{again}: {screen}");
+            assert!(commands.contains(*again), "{again}: {screen}");
+        }
+        for cell in cells(&article) {
+            commands.extend(quantities(&cell).into_iter().map(|(column, _)| column.command));
+            commands.extend(nearest_command(&cell).map(str::to_owned));
         }
         for command in commands {
             let line = command.replace("TARGET", "sim:class10").replace("RUN", "latest");

@@ -15,7 +15,6 @@ mod crash;
 mod damaged;
 mod deaf;
 mod devices;
-mod exit_codes;
 #[path = "../../../../tests/failing.rs"]
 mod failing;
 #[path = "../../../../tests/first_lines.rs"]

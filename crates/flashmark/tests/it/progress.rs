@@ -91,19 +91,6 @@ fn a_fake_is_a_finding_and_the_exit_code() {
 }
 
 #[test]
-fn refusals_are_in_the_events_too() {
-    let scratch = Scratch::new();
-    let missing = scratch.at("missing");
-    let ran = Flashmark::new().run(&["run", missing.to_str().unwrap(), "--progress", "json"]);
-    let events = events(&ran);
-    are_documented(&events);
-    assert!(
-        named(&events, "message").last().unwrap()["text"].as_str().unwrap().contains("missing")
-    );
-    assert_eq!(events.last().unwrap()["exit"].as_i64(), ran.code.map(i64::from), "{ran}");
-}
-
-#[test]
 fn check_and_replay_write_events_too() {
     let flashmark = Flashmark::new();
     let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/fio-randrw-ext4.iolog");
@@ -155,11 +142,4 @@ fn a_matrix_writes_a_cell_for_each_try() {
     let tried = named(&events, "cell-finished");
     assert_eq!(tried.len(), 2, "{ran}");
     assert_eq!(found(&events).run.suite, "matrix");
-}
-
-#[test]
-fn without_progress_the_summary_stays() {
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&[&QUICK[..6], &["--progress", "none"]].concat());
-    assert!(ran.err.is_empty() && ran.out.contains("IOPS"), "{ran}");
 }

@@ -2,8 +2,9 @@
 //! written.
 
 use std::fs;
+use std::process::Command;
 
-use crate::support::{MIB, loop_device, mounted, refused};
+use crate::support::{Flashmark, MIB, Ran, Scratch, has_root, loop_device, mounted, refused};
 
 #[test]
 fn a_full_file_system() {
@@ -45,4 +46,24 @@ fn erase_must_name_the_medium() {
     exit 3
     flashmark: --erase elsewhere does not name 'SCRATCH/file'; to overwrite this file, say --erase SCRATCH/file
     ");
+}
+
+/// Without /proc the mounts are not known: `list` called every disk free, and `check` ended with
+/// the code of a failed medium.
+#[test]
+fn without_the_table_of_mounts_nothing_is_touched() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let program = assert_cmd::cargo::cargo_bin!("flashmark").to_str().unwrap();
+    for words in [vec!["list"], vec!["check", scratch.word(), "--budget", "5s"]] {
+        let mut command = Command::new("unshare");
+        let script = r#"mount -t tmpfs none /proc && exec "$0" "$@""#;
+        command.args(["--mount", "bash", "-c", script, program]).args(&words);
+        let ran = Ran::of(command.env("FLASHMARK_HOME", flashmark.home()));
+        assert_eq!(ran.code, Some(3), "{words:?}: {ran}");
+        assert!(ran.err.contains("mount -t proc proc /proc"), "{words:?}: {ran}");
+        assert!(!ran.out.contains("free"), "{words:?}: {ran}");
+    }
 }

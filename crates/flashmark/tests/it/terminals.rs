@@ -100,7 +100,7 @@ fn without_unicode_everything_is_ascii() {
             assert!(other.is_empty(), "{words:?}: {other:?} in {text}");
         }
     };
-    ascii(&["run", "sim:ssd", "--suite", "quick"]);
+    ascii(&["run", "sim:ssd", "--suite", "quick", "--label", "Schlüssel"]);
     for words in
         [&["show"][..], &["show", "--details"], &["show", "--all"], &["show", "--findings"]]
     {
@@ -109,29 +109,12 @@ fn without_unicode_everything_is_ascii() {
     for words in [&["runs"][..], &["tests"], &["sim", "list"], &["list"], &["--help"]] {
         ascii(words);
     }
+    for words in [["show", "--json"], ["runs", "--json"]] {
+        let ran = Ran::of(flashmark.command(&words).env("LC_ALL", "C"));
+        assert!(ran.out.contains("Schlüssel"), "for programs it is left as it is: {ran}");
+    }
     let shown = Ran::of(&mut flashmark.command(&["show", "--details"]));
     assert!(shown.out.contains('µ'), "where there is Unicode, it is used: {shown}");
-}
-
-#[test]
-fn what_is_for_programs_is_left_as_it_is() {
-    let flashmark = Flashmark::new();
-    let label = "Grüße aus der Schublade";
-    flashmark.done(&["run", "sim:ssd", "--only", "prime", "--label", label, "--quiet"]);
-    for words in [&["show", "--json"][..], &["runs", "--json"]] {
-        let ran = Ran::of(flashmark.command(words).env("LC_ALL", "C").env("COLUMNS", "40"));
-        assert!(ran.out.contains(label), "{words:?}: {ran}");
-    }
-}
-
-#[test]
-fn a_run_can_end_with_all_of_it() {
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", "sim:class10", "--suite", "quick", "--details"]);
-    assert!(ran.out.lines().count() > LINES && ran.out.contains("\nFindings\n"), "{ran}");
-    assert!(ran.out.contains("\nCaveats\n") && ran.out.contains("\nRecord "), "{ran}");
-    let shown = flashmark.done(&["show", "--details"]);
-    assert_eq!(shown.out, ran.out);
 }
 
 #[test]

@@ -172,17 +172,7 @@ fn lines_are_iostats_and_end_after_so_many() {
 }
 
 #[test]
-fn a_device_that_vanishes_or_is_missing_is_reported_by_name() {
-    let flashmark = Flashmark::new();
-    for (words, why) in [
-        (["--interval", "0"], "--interval"),
-        (["--count", "0"], "--count 0"),
-        (["--interval", "1ms"], "the shortest is 10ms"),
-    ] {
-        let Some(disk) = some_disk() else { return };
-        let ran = flashmark.run(&[&["watch", &disk.name][..], &words].concat());
-        assert!(ran.code == Some(2) && ran.err.contains(why), "{ran}");
-    }
+fn a_device_that_vanishes_is_reported_by_name() {
     if !has_root() {
         return;
     }
@@ -192,7 +182,7 @@ fn a_device_that_vanishes_or_is_missing_is_reported_by_name() {
         return skipped("another program took the loop device");
     };
     let name = medium.name().to_owned();
-    let mut child = flashmark.start(&["watch", medium.word(), "--interval", "20ms"]);
+    let mut child = Flashmark::new().start(&["watch", medium.word(), "--interval", "20ms"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.by_ref().take(3).for_each(|line| _ = line.unwrap());
     drop(medium);

@@ -342,25 +342,6 @@ fn tests_left_out_of_a_record_that_is_too_large_are_named() {
     assert!(sent.err.contains("Left out to fit 100 kB: replay\n"), "{sent}");
 }
 
-#[test]
-fn what_is_no_collection_is_not_written_to() {
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let missing = flashmark.run(&["validate", scratch.word()]);
-    assert_eq!(missing.code, Some(2), "{missing}");
-    scratch.file("README.md", "mine");
-    let taken = flashmark.run(&["init", scratch.word()]);
-    assert_eq!(taken.code, Some(3), "{taken}");
-    assert_eq!(scratch.names(), ["README.md"]);
-    let sent = flashmark.run(&["submit", crate::submit::RECORD, "--to", scratch.word(), "--yes"]);
-    assert_eq!(sent.code, Some(2), "{sent}");
-    let fresh = scratch.at("fresh");
-    let fresh = fresh.to_str().unwrap();
-    flashmark.done(&["init", fresh]);
-    assert_eq!(flashmark.run(&["init", fresh]).code, Some(3));
-    let words = ["submit", crate::submit::RECORD, "--to", fresh, "--yes", "--sender", "../x"];
-    assert_eq!(flashmark.run(&words).code, Some(2));
-}
-
 /// The project's own repository of reference data.
 const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference");
 

@@ -87,7 +87,7 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("list", "devices"),
     ("resume", "crash"),
     ("restore", "restored"),
-    ("tests", "exit_codes"),
+    ("tests", "terminals"),
     ("init", "repository"),
     ("sim", "cases"),
     ("watch", "watch"),
