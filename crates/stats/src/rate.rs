@@ -1,7 +1,7 @@
 //! The rate of a stream of events, online and in constant memory.
 
 use crate::sample::{mean, variance};
-use crate::{Interval, student_t};
+use crate::{Interval, of_repetition, student_t};
 
 /// Stored batches are merged in pairs when there are this many, so there are always half of it to
 /// all of it.
@@ -39,6 +39,24 @@ impl RareEvents {
     /// of events that count).
     pub fn unseen(self, slowest: f64, typical: f64, unseen_share: f64) -> f64 {
         if slowest > RARE * typical { 0.0 } else { self.share.min(unseen_share) * self.excess }
+    }
+
+    /// Relative slowdown of a run by the most rare events that it has, 39 times of 40 (Poisson),
+    /// where so many events count.
+    fn in_a_run_of(self, events: f64) -> f64 {
+        let mean = self.share * events;
+        let (mut most, mut probability) = (0.0, (-mean).exp());
+        let mut sum = probability;
+        // From there on the normal distribution is close enough.
+        while sum < 0.975 && mean < 50.0 {
+            most += 1.0;
+            probability *= mean / most;
+            sum += probability;
+        }
+        if mean >= 50.0 {
+            most = mean + 1.96 * mean.sqrt();
+        }
+        most * self.excess / events
     }
 
     /// Events of which there are this many in n are missing from a run of n events in 5 % of cases.
@@ -187,6 +205,20 @@ impl RateEstimator {
         })
     }
 
+    /// Distances from the rate to the ends of the interval in which a run of the same length finds it
+    /// 19 times of 20, slow and fast, in the logarithm. The next run errs as much as this one, and
+    /// independently; and it may have rare slow events that this one has not.
+    pub fn repetition(&self) -> Option<[f64; 2]> {
+        let RateEstimate { per_second, ci95, .. } = self.estimate()?;
+        let unseen = self.unseen();
+        let slow = of_repetition((per_second / ci95.low).ln() - unseen);
+        let typical_ns = self.squares / self.total_ns() as f64;
+        let rare = self.expected.filter(|_| unseen > 0.0);
+        let in_next =
+            rare.map_or(0.0, |rare| rare.in_a_run_of(self.total_ns() as f64 / typical_ns));
+        Some([slow + in_next.max(unseen), of_repetition((ci95.high / per_second).ln())])
+    }
+
     /// True if the rate is known to `relative_half_width`, and not by luck. The first half of the
     /// batches, taken alone, must already have known it to the square root of two times that: an
     /// interval that is narrow because the batches so far happen to agree seldom shrinks as the
@@ -326,6 +358,28 @@ fn lag1(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Runs too short to see a tail of one in 200, five times as long, in most cases.
+    #[test]
+    fn a_short_run_says_where_the_next_one_is() {
+        let mut random = crate::Random::new(7);
+        let mut run = |events: u64| {
+            let mut rate = RateEstimator::expecting(RareEvents { share: 0.005, excess: 4.0 });
+            (0..events).for_each(|_| {
+                let usual = 900 + random.below(200);
+                rate.push(if random.below(200) == 0 { 5 * usual } else { usual });
+            });
+            (rate.estimate().unwrap().per_second, rate.repetition().unwrap())
+        };
+        for events in [30, 60, 200, 1000] {
+            let held = (0..2000).filter(|_| {
+                let ((this, [slow, fast]), (next, _)) = (run(events), run(events));
+                (-slow..=fast).contains(&(next / this).ln())
+            });
+            let share = held.count() as f64 / 2000.0;
+            assert!((0.94..=1.0).contains(&share), "{events}: {share}");
+        }
+    }
 
     fn of(times: impl IntoIterator<Item = u64>) -> RateEstimator {
         let mut rate = RateEstimator::new();

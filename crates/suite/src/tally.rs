@@ -166,13 +166,10 @@ impl IoTally {
         let seconds = self.busy_ns as f64 / 1e9;
         let iops = self.ops as f64 / seconds;
         // What was left out as the host's may have been the medium's.
-        let around = |rate: stats::RateEstimate| {
-            let left_out = (rate.per_second / iops).min(1.0);
-            let [low, high] = [rate.ci95.low, rate.ci95.high]
-                .map(|end| iops * of_repetition((end / rate.per_second).ln()).exp());
-            [low * left_out, high]
-        };
-        let ci95 = self.rate.estimate().map(around);
+        let left_out = self.rate.events() as f64 * 1e9 / self.rate.total_ns().max(1) as f64 / iops;
+        let around =
+            |[slow, fast]: [f64; 2]| [iops * (-slow).exp() * left_out.min(1.0), iops * fast.exp()];
+        let ci95 = self.rate.repetition().map(around);
         metrics.iops = Some(Estimate { value: iops, ci95, n: self.ops });
         let mean_bytes = self.bytes as f64 / self.ops as f64;
         let scaled = ci95.map(|[low, high]| [low * mean_bytes, high * mean_bytes]);

@@ -3,7 +3,7 @@
 //! rounds of other cells show, and what no run sees of a real host. A figure of which the host took
 //! more than that is a bound (docs/methodology.md, "How certain a rate is").
 
-use record::{Cell, Estimate, Flag, MIN_ROUNDS, TargetKind, metric};
+use record::{Bound, Cell, Estimate, Flag, MIN_ROUNDS, TargetKind, metric};
 use stats::{RoundRate, median, of_repetition};
 
 use super::Runner;
@@ -64,8 +64,11 @@ fn drift(cell: &Cell) -> Option<f64> {
 fn complete(cell: &mut Cell, of_run: Option<f64>) -> bool {
     let waited = cell.metrics.other.get(metric::RUN_DELAY_NS).copied();
     let by_host = waited.map(|mean| Flag::HostLimited { mean_ns: mean.value as u64 });
+    // A bound from above is none if the host slows the medium by more than chance.
+    let is_at_most = cell.transient() == Some(Bound::AtMost);
     let Some(Estimate { value, ci95: Some(ends), .. }) = cell.metrics.iops else {
-        let is_known = cell.host_share() <= HOST_SHARE || cell.is_host_limited();
+        let most = if is_at_most { FLOOR } else { HOST_SHARE };
+        let is_known = cell.host_share() <= most || cell.is_host_limited();
         cell.flags.extend(by_host.filter(|_| !is_known));
         return !is_known;
     };
@@ -75,7 +78,7 @@ fn complete(cell: &mut Cell, of_run: Option<f64>) -> bool {
     let with_drift = |far: f64| if is_once { far.hypot(drifted) } else { far.max(drifted) };
     let [slow, fast] =
         ends.map(|end| (end / value).ln().abs()).map(|far| with_drift(far).max(FLOOR));
-    let is_by_host = cell.host_share() > fast;
+    let is_by_host = cell.host_share() > if is_at_most { FLOOR } else { fast };
     if is_by_host || cell.is_one_look() && of_run.is_none() {
         cell.without_intervals();
         cell.flags.extend(by_host.filter(|_| is_by_host));
@@ -101,7 +104,7 @@ fn set_interval(cell: &mut Cell, ends: [f64; 2]) {
 
 #[cfg(test)]
 mod tests {
-    use record::{Bound, Params, Round};
+    use record::{Params, Round};
 
     use super::*;
 
@@ -137,5 +140,7 @@ mod tests {
         assert_eq!((interval, cell.bound()), (None, Some(Bound::AtLeast)));
         cell.flag_transient(Bound::AtMost);
         assert_eq!(cell.bound(), None, "which of both is larger cannot be told");
+        cell.flags.retain(|flag| matches!(flag, Flag::Transient { .. }));
+        assert_eq!((complete(&mut cell, None), cell.bound()), (true, None), "also without a flag");
     }
 }
