@@ -1,5 +1,5 @@
 //! What must hold for the first lines of every run: the gate of the tests asks it, and
-//! `cargo validation truth --findings --parts suites`.
+//! `cargo validation truth --findings --parts first-lines`.
 
 use record::text::capitalised;
 use record::{Answer, Finding, Fitness, Outcome, Published, Record, Severity};
@@ -14,7 +14,8 @@ pub struct Shown<'a> {
 /// A property: its name, and what is wrong with it.
 type Property = (&'static str, fn(&Shown<'_>) -> Vec<String>);
 
-const PROPERTIES: [Property; 5] = [
+/// All of them.
+pub const PROPERTIES: [Property; 5] = [
     ("told and not tested", told_and_not_tested),
     ("names its own run", names_its_own_run),
     ("levels differ", levels_that_differ),

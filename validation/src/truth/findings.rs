@@ -8,6 +8,7 @@ pub mod cache;
 mod cheats;
 pub mod dice;
 mod fakes;
+mod first_lines;
 mod in_suites;
 mod levels;
 mod look;
@@ -42,7 +43,7 @@ pub struct Flags {
     /// Share of the media to draw, from 0 to 1.
     #[arg(long, requires = "findings", default_value_t = 1.0)]
     pub share: f64,
-    /// Parts to run: cheats, fakes, in-suites, losses, levels, troubled.
+    /// Parts to run: cheats, fakes, first-lines, in-suites, losses, levels, troubled.
     #[arg(
         long,
         requires = "findings",
@@ -118,12 +119,13 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
         let hold = match part.as_str() {
             "cheats" => cheats::hold,
             "fakes" => fakes::hold,
+            "first-lines" => first_lines::hold,
             "in-suites" => in_suites::hold,
             "losses" => losses::hold,
             "levels" => levels::hold,
             "troubled" => troubled::hold,
             other => anyhow::bail!(
-                "there is no part '{other}': cheats, fakes, in-suites, losses, levels, troubled"
+                "there is no part '{other}': cheats, fakes, first-lines, in-suites, losses, levels, troubled"
             ),
         };
         let part = hold(seed, flags.share);
