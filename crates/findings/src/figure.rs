@@ -9,7 +9,7 @@ use record::{
     Bound, Cell, Direction, Estimate, OPEN_INTERVAL, Record, Series, SeriesAxis, UnsteadyRounds,
     metric, test,
 };
-use stats::{RoundRate, RunRate};
+use stats::{RoundRate, RunRate, of_long_run};
 
 use crate::{likelihood, usability};
 
@@ -87,7 +87,7 @@ impl<'a> UsableEstimate<'a> {
         match half_width.zip(stats::repetition(&rounds)) {
             Some((half, found)) => RunRate::of_rounds(self.value, half, found.degrees),
             None => {
-                let half_width = half_width.map(|half| half / std::f64::consts::SQRT_2);
+                let half_width = half_width.map(of_long_run);
                 RunRate { half_width, ..RunRate::bare(self.value) }
             }
         }
@@ -167,7 +167,7 @@ impl Ratio {
             figure.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0)
         };
         let ci95 = half(over).zip(half(under)).map(|(a, b)| {
-            let factor = (a.hypot(b) / std::f64::consts::SQRT_2).exp();
+            let factor = of_long_run(a.hypot(b)).exp();
             [value / factor, value * factor]
         });
         Ratio { value, ci95 }

@@ -1,7 +1,7 @@
 //! Comparison of two groups of runs: the ratio of their results and its interval.
 
-use crate::Interval;
 use crate::sample::mean;
+use crate::{Interval, of_long_run};
 
 mod spread;
 
@@ -27,7 +27,7 @@ impl RunRate {
     /// A run of several rounds, from half the width of the interval of a repetition (in the
     /// logarithm; see [`crate::repetition`]), which is of the difference of two such runs.
     pub fn of_rounds(rate: f64, repetition: f64, degrees: f64) -> RunRate {
-        let half_width = Some(repetition / std::f64::consts::SQRT_2);
+        let half_width = Some(of_long_run(repetition));
         RunRate { rate, half_width, degrees: Some(degrees) }
     }
 

@@ -34,7 +34,8 @@ pub use quantile::{quantile_ranks, smallest_sample};
 pub use random::Random;
 pub use rate::{RareEvents, RateEstimate, RateEstimator};
 pub use repetition::{
-    Repetition, RoundRate, drift_between, of_repetition, repetition, repetition_half_width,
+    NORMAL, Repetition, RoundRate, drift_between, of_long_run, of_repetition, repetition,
+    repetition_half_width,
 };
 pub use sample::{geometric_mean, mean_interval, median};
 pub use stop::{StopRule, StopVerdict};

@@ -1,7 +1,7 @@
 //! The rate of a stream of events, online and in constant memory.
 
 use crate::sample::{mean, variance};
-use crate::{Interval, of_repetition, student_t};
+use crate::{Interval, NORMAL, of_repetition, student_t};
 
 /// Stored batches are merged in pairs when there are this many, so there are always half of it to
 /// all of it.
@@ -54,7 +54,7 @@ impl RareEvents {
             sum += probability;
         }
         if mean >= 50.0 {
-            most = mean + 1.96 * mean.sqrt();
+            most = mean + NORMAL * mean.sqrt();
         }
         most * self.excess / events
     }

@@ -10,6 +10,11 @@ pub fn of_repetition(of_long_run: f64) -> f64 {
     of_long_run * std::f64::consts::SQRT_2
 }
 
+/// The distance of the long-run rate from the distance of a repetition, both in the logarithm.
+pub fn of_long_run(of_repetition: f64) -> f64 {
+    of_repetition / std::f64::consts::SQRT_2
+}
+
 /// Standard deviation between rounds beyond their own intervals, in the logarithm of the rate
 /// (Paule and Mandel 1982): what the medium or the host changed within the run. `None` for a single
 /// round, or if one has no interval.
@@ -86,7 +91,7 @@ pub fn repetition(rounds: &[RoundRate]) -> Option<Repetition> {
 }
 
 /// The 97.5 % quantile of the normal distribution.
-const NORMAL: f64 = 1.96;
+pub const NORMAL: f64 = 1.96;
 /// Bisection steps: enough to find a variance to one thousandth of a percent.
 const HALVINGS: u32 = 17;
 /// Degrees of freedom of a variance that is known exactly.

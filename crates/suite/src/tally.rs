@@ -204,8 +204,10 @@ impl IoTally {
             let found = self.quantiles.quantile(share)?;
             let ends = found.ci95?;
             let value = found.value.max(1.0);
-            let far = |end: f64| value * of_repetition((end.max(1.0) / value).ln()).exp();
-            let far = |end| (far(end).round() as u64).min(self.worst_ns);
+            let far = |end: f64| {
+                let ns = value * of_repetition((end.max(1.0) / value).ln()).exp();
+                (ns.round() as u64).min(self.worst_ns)
+            };
             Some((name.to_owned(), [ends.low, ends.high].map(far)))
         };
         let ci95 = [("p50", 0.50), ("p99", 0.99)].into_iter().filter_map(interval).collect();

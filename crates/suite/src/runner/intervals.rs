@@ -3,8 +3,8 @@
 //! rounds of other cells show, and what no run sees of a real host. A figure of which the host took
 //! more than that is a bound (docs/methodology.md, "How certain a rate is").
 
-use record::{Bound, Cell, Estimate, Flag, MIN_ROUNDS, TargetKind, metric};
-use stats::{RoundRate, median, of_repetition};
+use record::{Bound, Cell, Estimate, Flag, MIN_ROUNDS, Round, TargetKind, metric};
+use stats::{NORMAL, RoundRate, median, of_repetition};
 
 use super::Runner;
 use crate::events::{RunEvent, RunListener};
@@ -16,8 +16,6 @@ const FLOOR: f64 = 0.02;
 /// Share of the I/Os' time in which the thread waited for a processor, above which a figure without
 /// an interval is a bound; our choice.
 const HOST_SHARE: f64 = 0.1;
-/// The 97.5 % quantile of the normal distribution.
-const NORMAL: f64 = 1.96;
 
 impl Runner<'_> {
     /// Drift of this host during the run, in the logarithm of a rate: none in virtual time; `None`
@@ -39,21 +37,26 @@ impl Runner<'_> {
             if complete(cell, drift)
                 && let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell })
             {
-                self.end.failed.get_or_insert(reason);
+                self.fail(reason);
                 return;
             }
         }
     }
 }
 
-/// Drift between the rounds of a cell, in the logarithm; `None` of a single one.
-fn drift(cell: &Cell) -> Option<f64> {
-    let rate = |round: &record::Round| RoundRate {
+/// The rates of the cell's rounds.
+pub(super) fn round_rates(cell: &Cell) -> Vec<RoundRate> {
+    let rate = |round: &Round| RoundRate {
         rate: round.iops,
         length: round.elapsed_ns as f64,
         half_width: round.half_width,
     };
-    stats::drift_between(&cell.rounds.iter().map(rate).collect::<Vec<_>>())
+    cell.rounds.iter().map(rate).collect()
+}
+
+/// Drift between the rounds of a cell, in the logarithm; `None` of a single one.
+fn drift(cell: &Cell) -> Option<f64> {
+    stats::drift_between(&round_rates(cell))
 }
 
 /// Completes the interval of a cell, or takes it away; true if the cell changed. `of_run` is the
@@ -90,7 +93,7 @@ fn complete(cell: &mut Cell, of_run: Option<f64>) -> bool {
 }
 
 /// Sets the interval of the rate, and of the figures that are made from it.
-fn set_interval(cell: &mut Cell, ends: [f64; 2]) {
+pub(super) fn set_interval(cell: &mut Cell, ends: [f64; 2]) {
     let metrics = &mut cell.metrics;
     let Some(iops) = &mut metrics.iops else { return };
     iops.ci95 = Some(ends);
@@ -104,7 +107,7 @@ fn set_interval(cell: &mut Cell, ends: [f64; 2]) {
 
 #[cfg(test)]
 mod tests {
-    use record::{Params, Round};
+    use record::Params;
 
     use super::*;
 

@@ -11,12 +11,12 @@ use record::{
     Cell, Ended, Estimate, Flag, Histogram, MIN_ROUNDS, Metrics, PlannedCell, Round, Stop, metric,
     test,
 };
-use stats::{Random, RareEvents, RoundRate, repetition_half_width};
+use stats::{Random, RareEvents, RoundRate, of_long_run, repetition_half_width};
 
+use super::intervals::{round_rates, set_interval};
 use super::{Guarded, Measured, Runner, is_read_back};
 use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
-use crate::figures::inverse;
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
 use crate::spec::CellSpec;
 use crate::stop_rule::{Precision, too_wide};
@@ -390,8 +390,7 @@ fn add_means(cell: &mut Cell, before_ops: u64, ops: u64, round: &Metrics) {
 }
 
 fn round_at(began_ns: u64, cell: &Cell, iops: Estimate) -> Round {
-    let of_repetition = |[low, high]: [f64; 2]| (high / low).ln() / 2.0;
-    let half_width = iops.ci95.map(|ends| of_repetition(ends) / std::f64::consts::SQRT_2);
+    let half_width = iops.ci95.map(|[low, high]| of_long_run((high / low).ln() / 2.0));
     Round { began_ns, ops: cell.ops, elapsed_ns: cell.elapsed_ns, iops: iops.value, half_width }
 }
 
@@ -448,12 +447,7 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
         stall.value = stall.value.max(later.value);
         stall.n += later.n;
     }
-    let rate = |round: &Round| RoundRate {
-        rate: round.iops,
-        length: round.elapsed_ns as f64,
-        half_width: round.half_width,
-    };
-    let rates: Vec<RoundRate> = cell.rounds.iter().map(rate).collect();
+    let rates = round_rates(cell);
     let seconds: f64 = cell.rounds.iter().map(|round| round.ops as f64 / round.iops).sum();
     let value = cell.ops as f64 / seconds;
     let ends = repetition_half_width(&rates).map(|half| {
@@ -465,17 +459,11 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
     let Some(iops) = &mut cell.metrics.iops else { return };
     // Two rounds tell less than the one stretch that the cell began with.
     let [low, high] = iops.ci95.map_or([1.0; 2], |ends| ends.map(|end| end / iops.value));
-    iops.ci95 = Some(ends.unwrap_or([value * low, value * high]));
     (iops.value, iops.n) = (value, cell.ops);
-    let mean_bytes = cell.bytes as f64 / cell.ops as f64;
     if let Some(bps) = &mut cell.metrics.bps {
-        bps.ci95 = iops.ci95.map(|ends| ends.map(|end| end * mean_bytes));
-        (bps.value, bps.n) = (value * mean_bytes, cell.ops);
+        (bps.value, bps.n) = (value * cell.bytes as f64 / cell.ops as f64, cell.ops);
     }
-    let access_time = inverse(1e9, *iops);
-    if let Some(known) = cell.metrics.other.get_mut(metric::ACCESS_TIME_NS) {
-        *known = access_time;
-    }
+    set_interval(cell, ends.unwrap_or([value * low, value * high]));
     if ends.is_some() {
         note_certainty(cell);
     }
