@@ -1,6 +1,7 @@
 //! What must hold for the first lines of every run: the gate of the tests asks it, and
 //! `cargo validation truth --findings --parts first-lines`.
 
+use record::collection::HeadlineFigure;
 use record::text::capitalised;
 use record::{Answer, Finding, Fitness, Outcome, Published, Record, Severity};
 
@@ -135,8 +136,12 @@ fn claims_left_open(shown: &Shown<'_>) -> Vec<String> {
     let ends = summary.random_write_4k_iops_low.zip(summary.random_write_4k_iops_high);
     let is_rate = claims.random_write_iops.zip(ends);
     let is_rate = is_rate.is_some_and(|(least, (low, high))| least < low || least > high);
-    let p99 = claims.write_p99_ns.zip(summary.random_write_4k_p99_ns);
-    let is_p99 = p99.is_some_and(|(most, ns)| ns > 2 * most || ns < most / 2);
+    let writes = findings::Figures::of(shown.record).cell(HeadlineFigure::RandomWrite4k);
+    let p99 = writes.and_then(|cell| cell.metrics.latency_ns.as_ref()?.ci95.get("p99"));
+    let is_p99 = claims
+        .write_p99_ns
+        .zip(p99)
+        .is_some_and(|(most, [low, high])| most < *low || most >= *high);
     let open = shown.record.findings.iter().filter(|it| {
         it.outcome == Some(Outcome::Claim { holds: None })
             && (is_rate && it.statement.contains("random writes at")

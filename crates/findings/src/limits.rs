@@ -59,24 +59,20 @@ fn p99(claims: &Claims, writes: Option<UsableEstimate>) -> Option<Finding> {
     let limit_ns = claims.write_p99_ns?;
     let claim = format!("a p99 of 4 KiB random writes within {}", Nanos(limit_ns));
     let Some(writes) = writes else { return Some(untested(&claim)) };
-    let latency = writes.cell.metrics.latency_ns.as_ref();
-    let known = latency.and_then(|latency| Some((latency.p99?, *latency.ci95.get("p99")?)));
-    Some(match known {
-        Some((p99, [low, high])) => {
-            let is_within = match () {
-                () if high <= limit_ns => Some(true),
-                () if low > limit_ns => Some(false),
-                () => None,
-            };
+    let latency = writes.cell.metrics.latency_ns.clone().unwrap_or_default();
+    let interval = |name: &str| latency.ci95.get(name).copied();
+    let (is_within, found) = match (latency.p99.zip(interval("p99")), interval("p50")) {
+        (Some((p99, [low, high])), _) => {
+            let is_within = (high <= limit_ns || low > limit_ns).then_some(high <= limit_ns);
             let found = format!("{} measured ({} to {})", Nanos(p99), Nanos(low), Nanos(high));
-            claim_finding(&claim, is_within, &found).figure(&writes).done()
+            (is_within, found)
         }
-        None => {
-            let n = latency.map_or(0, |latency| latency.n);
-            let found = format!("{n} writes are too few to tell a p99 with its interval");
-            claim_finding(&claim, None, &found).figure(&writes).done()
+        (None, Some([low, _])) if low > limit_ns => {
+            (Some(false), format!("half of {} took {} or more", latency.n, Nanos(low)))
         }
-    })
+        _ => (None, format!("{} writes are too few to tell a p99 with its interval", latency.n)),
+    };
+    Some(claim_finding(&claim, is_within, &found).figure(&writes).done())
 }
 
 /// Fewest writes, none above a limit, which show that at most 1 % are longer: 1 - 0.99^299 is 95 %.

@@ -42,8 +42,11 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
         missing.map(|(wanted, _)| (missing::field(wanted), missing::why(record, wanted))).collect();
     let [reads, writes, random_reads, random_writes] = found;
     let value = |figure: &Option<UsableEstimate>| figure.as_ref().map(|figure| figure.value);
-    let low = |figure: &Option<UsableEstimate>| Some(missing::ends(figure.as_ref()?)?[0]);
-    let high = |figure: &Option<UsableEstimate>| Some(missing::ends(figure.as_ref()?)?[1]);
+    let interval = |figure: &Option<UsableEstimate>| {
+        figure.as_ref().filter(|figure| !figure.cell.is_one_look())?.ci95
+    };
+    let low = |figure: &Option<UsableEstimate>| interval(figure).map(|[low, _]| low);
+    let high = |figure: &Option<UsableEstimate>| interval(figure).map(|[_, high]| high);
     let latency = random_writes.as_ref().and_then(|found| found.cell.metrics.latency_ns.as_ref());
     let longest = stalls::longest_write(record).filter(|_| of_a_medium);
     Summary {

@@ -4,7 +4,6 @@ use record::collection::HeadlineFigure;
 use record::{Figure, Record};
 
 use super::skipped;
-use crate::figure::UsableEstimate;
 use crate::{Figures, matrix, usability};
 
 /// The name of a figure in the summary: "random_write_4k_iops".
@@ -34,15 +33,5 @@ pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
     match Figures::of(record).sound(wanted).filter(|found| found.bound.is_some()) {
         Some(found) => format!("{}: {why}", found.text()),
         None => why,
-    }
-}
-
-/// Ends of the figure's interval, or of its rounds if it has none; `None` without both.
-pub(super) fn ends(found: &UsableEstimate) -> Option<[f64; 2]> {
-    use record::UnsteadyRounds::{Levels, Range};
-    match found.cell.variation(found.name) {
-        Some(Range(ends) | Levels(ends)) => Some(ends),
-        None if found.cell.is_one_look() => None,
-        None => found.ci95,
     }
 }

@@ -90,7 +90,8 @@ impl Runner<'_> {
     }
 
     /// Whether places of a probe that failed and were restored since still give errors, or differ
-    /// from read to read; `None` if they cannot be read for another reason.
+    /// from read to read; `None` if they cannot be read for another reason, or if reading them well
+    /// tells nothing: of writes that were lost without an error.
     fn reads_fail(&self, place: usize, medium: &mut Guarded) -> Option<bool> {
         let cell = &self.end.cells[place];
         let is_unrestored =
@@ -109,9 +110,13 @@ impl Runner<'_> {
         let places: Vec<Extent> =
             failed.into_iter().step_by(step).map(|at| Extent::new(at, bytes)).collect();
         medium.begin_turn("reading the probe's places again");
+        let is_silent = cell.series.iter().any(|series| series.name == "marks: lost");
         let twice = [(); 2].map(|()| read_places(medium, &places));
         match twice {
-            [Ok(first), Ok(again)] => Some(first.len() < places.len() || first != again),
+            [Ok(first), Ok(again)] => {
+                let failed = first.len() < places.len() || first != again;
+                (failed || !is_silent).then_some(failed)
+            }
             [Err(error), _] | [_, Err(error)] => {
                 (error.kind == IoErrorKind::Medium).then_some(true)
             }

@@ -53,7 +53,7 @@ impl ProbeStages<'_, '_, '_> {
         if let Some(lost) = self.split(&self.evidence, first).1
             && !self.has_clear_tail()
         {
-            self.ask_tail(lost, cached_bytes)?;
+            self.ask_tail(lost, ASKED_OF_TAIL, cached_bytes)?;
             self.evidence.sort_unstable();
         }
         let (kept, lost, _) = self.split(&self.evidence, first);
@@ -65,7 +65,9 @@ impl ProbeStages<'_, '_, '_> {
         if real_bytes == first {
             return self.nothing_stays(before);
         }
-        self.ask_tail(real_bytes, cached_bytes)?;
+        // A mark that was lost once and is kept now is no fake's: its tail is asked anew.
+        let least = if real_bytes > lost { u64::MAX } else { ASKED_OF_TAIL };
+        self.ask_tail(real_bytes, least, cached_bytes)?;
         if end - real_bytes < SHORTEST_TAIL_BYTES
             || self.is_scattered(real_bytes)
             || self.is_by_chance(real_bytes)
@@ -127,16 +129,16 @@ impl ProbeStages<'_, '_, '_> {
         wrong == 0 && self.evidence.iter().filter(|(_, present)| !present).count() >= CLEAR_TAIL
     }
 
-    /// Tests more places of a tail with few tested places: damage may have hit only the last marks
-    /// by chance.
-    fn ask_tail(&mut self, real_bytes: u64, cached_bytes: u64) -> StepOutcome {
+    /// Tests more places of a tail of which fewer than `least` were tested: damage may have hit only
+    /// the last marks by chance.
+    fn ask_tail(&mut self, real_bytes: u64, least: u64, cached_bytes: u64) -> StepOutcome {
         let block = self.prober.block_bytes;
         let from = real_bytes.next_multiple_of(block);
         // Beyond these places there is to be room for what empties a memory of them.
         let all_bytes = self.prober.span.end().saturating_sub(from);
         let tail = Extent::new(from, all_bytes / self.ramps() / block * block);
         let asked = self.evidence.iter().filter(|(place, _)| *place >= from).count() as u64;
-        if asked >= ASKED_OF_TAIL || tail.bytes < ASKED_OF_TAIL * block {
+        if asked >= least || tail.bytes < ASKED_OF_TAIL * block {
             return Ok(());
         }
         let places = stratified(tail, ASKED_OF_TAIL, block, &mut self.random);
