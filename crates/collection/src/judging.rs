@@ -1,25 +1,19 @@
 //! Checks of a submission before anything else is done with it. Pure: no input or output, no clock.
 //!
 //! Every byte is hostile until it is parsed, and each step protects the next one. `unpacked` bounds
-//! the bytes. `scan` checks depth, counts, texts and schema of the document without storing it.
-//! serde then takes the fields that [`Published`] names and drops the rest. `possible` checks the
-//! numbers against physical limits, against each other, and against the latencies they are computed
-//! from. A run that is unusual but possible gets a caveat for manual review (`caveats`). Conclusions
-//! in the document are discarded: they are drawn anew from its cells.
+//! the bytes. `scan` checks depth, counts, texts, ranges of numbers and schema of the document without
+//! storing it. serde then takes the fields that [`Published`] names and drops the rest. Conclusions in
+//! the document are discarded, and `figures` draws its figures anew from its latencies, counts and
+//! times: nobody has to be believed about a figure. `rules` refuses what is beyond physical limits, and
+//! lists what is unusual but possible for manual review.
 
 use record::collection::RunHeadline;
 use record::{Published, Record, UnpackError, unpacked};
 
-mod caveats;
-mod curves;
-mod latencies;
+mod figures;
 mod limits;
-mod possible;
-mod range;
-mod rates;
+mod rules;
 mod scan;
-mod shapes;
-mod simulated;
 #[cfg(test)]
 mod tests;
 
@@ -43,9 +37,9 @@ pub struct UploadLimits {
 impl Default for UploadLimits {
     fn default() -> UploadLimits {
         UploadLimits {
-            unpacked_bytes: 64 << 20,
+            unpacked_bytes: 2 << 20,
             depth: 32,
-            cells: 4096,
+            cells: 500,
             text_bytes: 4096,
             series_points: 10_000,
         }
@@ -114,35 +108,30 @@ pub fn read(body: &[u8], limits: &UploadLimits) -> Result<Upload, Rejection> {
 ///
 /// # Errors
 /// As [`read`] of its JSON.
-pub fn read_run(mut run: Published, limits: &UploadLimits) -> Result<Upload, Rejection> {
-    let curves = curves::take(&mut run, limits);
-    let json = run.encode();
-    scan::scan(&unpacked(json.as_bytes(), limits.unpacked_bytes)?, limits)?;
-    drop(json);
-    curves::put_back(&mut run, curves);
-    judge(run)
+pub fn read_run(run: &Published, limits: &UploadLimits) -> Result<Upload, Rejection> {
+    read(run.encode().as_bytes(), limits)
 }
 
-/// Checks a run, and lists what a person has to review. Conclusions in the run are dropped and
-/// drawn anew.
+/// Draws the figures of a run from its evidence, checks it, and lists what a person has to review.
+/// Conclusions in the run are dropped and drawn anew.
 ///
 /// # Errors
-/// If a number cannot be true; the rejection names its place.
+/// If something cannot be true; the rejection names its place.
 pub fn judge(mut run: Published) -> Result<Upload, Rejection> {
     run.findings.clear();
-    check(&run)?;
-    let (run, headline) = drawn(run);
-    let caveats = caveats::of(&run, &headline);
+    figures::draw(&mut run);
+    rules::check(&run)?;
+    let (run, headline) = concluded(run);
+    let caveats = rules::caveats(&run, &headline);
     Ok(Upload { run, headline, caveats })
 }
 
-/// Checks the numbers of a run against physical limits, against each other, and against the
-/// latencies they are computed from.
+/// Checks a run against physical limits, with its figures as they are stated.
 ///
 /// # Errors
-/// If one of them cannot be true; the rejection names its place.
+/// If something cannot be true; the rejection names its place.
 pub fn check(run: &Published) -> Result<(), Rejection> {
-    possible::check(run)
+    rules::check(run)
 }
 
 /// Parses the document as the type that names all published fields. All other fields are dropped.
@@ -158,7 +147,7 @@ fn parse(json: &[u8]) -> Result<Published, Rejection> {
 
 /// The run and its line. Cells are moved into the record and back: they are most of it, so they are
 /// not copied.
-fn drawn(mut run: Published) -> (Published, RunHeadline) {
+fn concluded(mut run: Published) -> (Published, RunHeadline) {
     let cells = std::mem::take(&mut run.cells);
     let record = Record { cells, ..run.to_record("upload") };
     let headline = findings::headline(&record);

@@ -1,6 +1,6 @@
-//! An open collection of runs. Every run that is sent or published passes [`read`] or [`check`],
-//! which say what cannot be true of it; the program that measures asks the same functions before it
-//! sends anything. [`lines_of`] computes the table from the runs that count, [`site`] makes its pages.
+//! An open collection of runs. Every run that is sent or published passes [`read`] or [`judge`],
+//! which draw its figures from its evidence and say what cannot be true of it; the program that sends
+//! asks the same functions before. [`lines_of`] computes the table from the runs that count, [`site`] makes its pages.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong"))]
 

@@ -85,7 +85,7 @@ fn of_record(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
     };
     let (run, _) = published_run::of(&record).map_err(|failure| anyhow::anyhow!("{failure}"))?;
     // As if it had been sent: what a person wrote into a record is looked through too.
-    Ok(collection::read_run(run, limits))
+    Ok(collection::read_run(&run, limits))
 }
 
 /// The bytes of a file.

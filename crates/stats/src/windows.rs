@@ -1,5 +1,34 @@
 use crate::drift::{Drift, ROUNDS, drift};
 
+/// Shortest window that has a rate of its own, in nanoseconds: I/Os in flight together end in bunches,
+/// and between two of a bunch hardly any time passes (our choice).
+pub const SHORTEST_NS: f64 = 1e6;
+
+/// The weight from the start to the end of each window, and its weight per second; windows are in
+/// order, as weight and nanoseconds. One that is too short is joined to the next, the last to the one
+/// before. A run in which no time passed at all has no rate.
+pub fn rates_of(windows: impl IntoIterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut joined: Vec<(f64, f64)> = Vec::new();
+    for (weight, ns) in windows {
+        match joined.last_mut().filter(|last| last.1 < SHORTEST_NS) {
+            Some(last) => *last = (last.0 + weight, last.1 + ns),
+            None => joined.push((weight, ns)),
+        }
+    }
+    if let Some((weight, ns)) = joined.pop_if(|last| last.1 < SHORTEST_NS) {
+        match joined.last_mut() {
+            Some(last) => *last = (last.0 + weight, last.1 + ns),
+            None => joined.extend((ns > 0.0).then_some((weight, ns))),
+        }
+    }
+    let mut done = 0.0;
+    let rate = |(weight, ns): (f64, f64)| {
+        done += weight;
+        (done, weight * 1e9 / ns)
+    };
+    joined.into_iter().map(rate).collect()
+}
+
 /// The course of a rate over a run, in at most `limit` windows of equal event counts; neighbours
 /// are merged in pairs when the limit is reached, so memory stays constant for a run of any length.
 ///
@@ -79,16 +108,10 @@ impl Windows {
     }
 
     /// For each window in order: the weight from the start of the run to its end, and its weight
-    /// per second. A tail shorter than half a window is counted with the window before it.
+    /// per second. A tail shorter than half a window is counted with the window before it, and a
+    /// window shorter than [`SHORTEST_NS`] with the one after it.
     pub fn rates(&self) -> Vec<(f64, f64)> {
-        let mut done = 0.0;
-        let mut rates = Vec::with_capacity(self.full.len() + 1);
-        // A run in which no time passed at all has no rate.
-        for window in self.with_tail().into_iter().filter(|window| window.ns > 0) {
-            done += window.weight;
-            rates.push((done, window.per_second()));
-        }
-        rates
+        rates_of(self.with_tail().into_iter().map(|window| (window.weight, window.ns as f64)))
     }
 
     /// The drift of the whole run: SNIA's test on its five fifths, to which the windows are joined.
@@ -186,6 +209,19 @@ mod tests {
         }
         // Windows of four events, and one event more.
         assert_eq!(windows.rates(), [(8.0, 4.0), (18.0, 4.0)]);
+    }
+
+    /// Regression: 32 threads on a disk had a curve that ended at 18 TB/s, because the last of a bunch
+    /// of reads ended together.
+    #[test]
+    fn a_window_in_which_hardly_any_time_passed_has_no_rate_of_its_own() {
+        let mut windows = Windows::new(4);
+        [2_000_000, 500_000, 700_000, 17].iter().for_each(|&ns| windows.push(1e6, ns));
+        let rates = windows.rates().into_iter().map(|(end, bps)| (end / 1e6, bps.round()));
+        assert_eq!(rates.collect::<Vec<_>>(), [(1.0, 5e8), (4.0, 2_499_964_584.0)]);
+        let mut short = Windows::new(4);
+        [7, 0, 0].iter().for_each(|&ns| short.push(1.0, ns));
+        assert_eq!(short.rates(), [(3.0, 3e9 / 7.0)]);
     }
 
     #[test]

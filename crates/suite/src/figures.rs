@@ -2,14 +2,6 @@
 
 use record::Estimate;
 
-/// `unit` over a rate: the time of one I/O in nanoseconds is `inverse(1e9, iops)`. The ends of the
-/// interval are exchanged. A rate that may be 0 has no upper bound for its inverse: then there is
-/// no interval. The rate itself must not be 0.
-pub(crate) fn inverse(unit: f64, rate: Estimate) -> Estimate {
-    let ci95 = rate.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| [unit / high, unit / low]);
-    Estimate { value: unit / rate.value, ci95, n: rate.n }
-}
-
 /// The ratio `over / under` of two independent results. The relative half-widths add as squares, in
 /// the logarithm, so that the interval of the inverse ratio is the inverse interval. `n` is the
 /// smaller of the two.
@@ -31,13 +23,6 @@ mod tests {
 
     fn figure(value: f64, relative: f64) -> Estimate {
         Estimate { value, ci95: Some([value / relative, value * relative]), n: 10 }
-    }
-
-    #[test]
-    fn an_inverse_turns_the_interval_round() {
-        let time = inverse(1e3, Estimate { value: 4.0, ci95: Some([2.0, 5.0]), n: 7 });
-        assert_eq!(time, Estimate { value: 250.0, ci95: Some([200.0, 500.0]), n: 7 });
-        assert_eq!(inverse(1e3, Estimate { value: 4.0, ci95: Some([0.0, 5.0]), n: 7 }).ci95, None);
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub use planned::{CellList, span_of};
 pub use runner::{RunEnd, RunOptions, run};
 pub use settings::{Setting, SettingError, TestSettings};
 pub use stage::{FileStage, FileStageError, KeptFile, NoStage, StagedFile};
-pub use tally::{IoTally, latency};
+pub use tally::IoTally;
 pub use target_info::TargetInfo;
 
 /// A test: one named measurement procedure.

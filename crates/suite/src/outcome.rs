@@ -4,7 +4,7 @@ use device::IoError;
 use record::{Cell, Estimate, PlannedCell, Stop};
 
 use crate::IoTally;
-use crate::tally::latency;
+use stats::{latency, per_second};
 
 /// Outcome of a cell.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl CellOutcome {
         let cell = &mut self.cell;
         let Some(histogram) = &cell.histogram else { return };
         let rate = |events: u64| {
-            let value = events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64;
+            let value = per_second(events, cell.elapsed_ns.max(1));
             Some(Estimate { value, ci95: None, n: cell.ops })
         };
         (cell.metrics.iops, cell.metrics.bps) = (rate(cell.ops), rate(cell.bytes));

@@ -8,8 +8,8 @@ use record::{
     Estimate, Flag, Histogram, HostState, Latency, Metrics, Series, SeriesAxis, Stop, metric,
 };
 use stats::{
-    Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, of_repetition,
-    smallest_sample,
+    Drift, QuantileEstimator, RateEstimator, StopRule, TAIL_OF_FLASH, Windows, latency,
+    of_repetition, per_second,
 };
 
 use crate::stop_rule::too_wide;
@@ -19,11 +19,6 @@ use host_stalls::SlowIos;
 const CURVE_POINTS: usize = 240;
 /// Most points of the curve of slowest I/Os, which is only displayed.
 const SLOWEST_POINTS: usize = 120;
-
-/// Rare slow I/Os that are expected on any flash, seen or not: 0.5 % (docs/field/ftl.md#profiles,
-/// "Jitter"), 5 times as long. The notes say 3 to 10 times; with this value, intervals are valid on
-/// models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
-pub(crate) const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
 
 /// Latency in nanoseconds that is a caveat: the link or the host may be the cause as well as the
 /// medium.
@@ -163,8 +158,7 @@ impl IoTally {
         if self.ops == 0 || self.busy_ns == 0 {
             return metrics;
         }
-        let seconds = self.busy_ns as f64 / 1e9;
-        let iops = self.ops as f64 / seconds;
+        let iops = per_second(self.ops, self.busy_ns);
         // What was left out as the host's may have been the medium's.
         let left_out = self.rate.events() as f64 * 1e9 / self.rate.total_ns().max(1) as f64 / iops;
         let around =
@@ -173,8 +167,8 @@ impl IoTally {
         metrics.iops = Some(Estimate { value: iops, ci95, n: self.ops });
         let mean_bytes = self.bytes as f64 / self.ops as f64;
         let scaled = ci95.map(|[low, high]| [low * mean_bytes, high * mean_bytes]);
-        metrics.bps =
-            Some(Estimate { value: self.bytes as f64 / seconds, ci95: scaled, n: self.ops });
+        let bps = per_second(self.bytes, self.busy_ns);
+        metrics.bps = Some(Estimate { value: bps, ci95: scaled, n: self.ops });
         metrics.latency_ns = Some(self.latency());
         if let Some(share) = self.host_share() {
             metrics
@@ -263,27 +257,6 @@ impl IoTally {
     pub fn stall_series(&self) -> Series {
         let points = self.slowest.points().map(|(ops, ns)| [ops as f64, ns as f64]).collect();
         Series { name: "slowest I/O".into(), x: SeriesAxis::Ops, y: SeriesAxis::LatencyNs, points }
-    }
-}
-
-/// Latencies and percentiles; a percentile with too few samples is absent
-/// (docs/field/statistics.md#percentiles).
-pub fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
-    let n = histogram.len();
-    // A histogram knows its values to the width of a bucket.
-    let quantile = |share: f64| histogram.quantile(share).min(worst_ns);
-    let at = |share: f64| (n >= smallest_sample(share)).then(|| quantile(share));
-    Latency {
-        n,
-        min: histogram.min(),
-        mean: histogram.mean(),
-        p50: at(0.50),
-        p90: at(0.90),
-        p95: at(0.95),
-        p99: at(0.99),
-        p99_9: at(0.999),
-        max: worst_ns,
-        ci95: Default::default(),
     }
 }
 

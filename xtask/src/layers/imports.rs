@@ -32,8 +32,8 @@ const fn layer(
 pub const LAYERS: &[Layer] = &[
     layer("record", &[], &[],
         "a record is data: whoever holds it can redo every table without the machine it was made on"),
-    layer("stats", &[], &[],
-        "statistics get numbers and give numbers; what they mean is not their business"),
+    layer("stats", &["record"], &[],
+        "statistics get numbers and give numbers; what was measured is not their business"),
     layer("device", &["record", "stats"], &[],
         "the contract must hold for every backend, in real and in virtual time"),
     layer("blockio", &["device", "record"], &[],

@@ -10,6 +10,11 @@ use super::{Rejection, UploadLimits};
 
 /// Most values in all. The longest known honest run, a matrix of 420 cells, has a tenth of that.
 const MAX_VALUES: usize = 4_000_000;
+/// Largest number of I/Os, and of a number without a unit: larger than a seed.
+const MAX_OPS: f64 = 1e15;
+const MOST: f64 = 2e19;
+/// Most samples of the kernel's counters in one cell: Flashmark writes at most 64.
+const MAX_SAMPLES: usize = 1024;
 /// Most members of one object. A cell has twenty, its metrics a dozen.
 const MAX_MEMBERS: usize = 256;
 /// Most bytes of a name. The longest one of Flashmark has 21.
@@ -106,6 +111,33 @@ enum Step {
     Number(usize),
 }
 
+/// Range of a number by the innermost name on its path that has one, mostly by its unit.
+fn range_at(path: &[Step]) -> (f64, f64) {
+    let mut is_interval = false;
+    for step in path.iter().rev() {
+        let Step::Member(name) = step else { continue };
+        let (low, high) = match name.as_str() {
+            // A curve may show a difference of two times.
+            "points" => return (-MOST, MOST),
+            "ci95" => {
+                is_interval = true;
+                continue;
+            }
+            "queue_depth" | "threads" | "cpus" => (1.0, 65_536.0),
+            "compressible" => (0.0, 100.0),
+            "ops" | "n" => (0.0, MAX_OPS),
+            name if name.ends_with("_class") || name.ends_with("_grade") => (0.0, 1000.0),
+            name => match record::limits::most_of(name) {
+                Some(most) => (0.0, most),
+                None => continue,
+            },
+        };
+        // With few samples an interval may exceed the range, but not by much.
+        return if is_interval { (-high, high) } else { (low, high) };
+    }
+    (-MOST, MOST)
+}
+
 /// Path of a value as text: `cells[3].metrics`.
 fn text_of(path: &[Step]) -> String {
     let mut place = String::new();
@@ -196,6 +228,16 @@ impl ScanState<'_> {
         } else {
             Ok(())
         }
+    }
+
+    fn number<E: Error>(&mut self, value: f64) -> Result<(), E> {
+        self.count()?;
+        let (low, high) = range_at(&self.path);
+        if (low..=high).contains(&value) {
+            return Ok(());
+        }
+        let what = format_args!("{value:?} cannot be; it would be from {low:?} to {high:?}");
+        Err(self.refuse("out-of-range", what))
     }
 
     fn name<E: Error>(&mut self, name: &str) -> Result<(), E> {
@@ -289,6 +331,7 @@ impl ScanState<'_> {
     fn longest_list(&self) -> usize {
         match self.path.last() {
             Some(Step::Member(name)) if name == "points" => self.limits.series_points,
+            Some(Step::Member(name)) if name == "activity" => MAX_SAMPLES,
             _ => self.limits.cells,
         }
     }
@@ -339,20 +382,16 @@ impl<'de> Visitor<'de> for ValueVisitor<'_, '_> {
         self.scan.count()
     }
 
-    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
-        self.scan.count()
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.scan.number(value as f64)
     }
 
-    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
-        self.scan.count()
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.scan.number(value as f64)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        if value.is_finite() {
-            self.scan.count()
-        } else {
-            Err(self.scan.refuse("out-of-range", "no number"))
-        }
+        self.scan.number(value)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {

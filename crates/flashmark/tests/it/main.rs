@@ -29,6 +29,7 @@ mod next_steps;
 mod priority;
 mod progress;
 mod readme;
+mod recomputed;
 mod refusals;
 mod restored;
 mod several;

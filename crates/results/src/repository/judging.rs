@@ -58,7 +58,7 @@ pub struct JudgedRecord {
 /// Message about a file that is not a record, or is in the wrong place.
 pub const MISPLACED: &str = "refused: a record is records/ACCOUNT/ID.json.gz";
 /// Most bytes of an unpacked record: a small file can unpack to gigabytes.
-const MAX_UNPACKED: usize = 16 << 20;
+const MAX_UNPACKED: usize = 2 << 20;
 
 /// Judges records on all processors, in their order; `look` reads one ([`look_at`]). Of several
 /// copies of one measurement one counts: of one sender the first, an old record before one that

@@ -53,11 +53,11 @@ fn what_is_shown_is_what_is_sent() {
       Not sent  serial number and registers of the medium, paths, and names of this machine and its users
     `flashmark submit RUN --show` prints all of it: 152 lines of JSON.
     --- and on standard output
-    Written: DIR/records/ada/wi44bfxcswrskwyr.json.gz
+    Written: DIR/records/ada/ai672secs3lpkdcy.json.gz
     To send it, from DIR:
-      git checkout -b ada-wi44bfxcswrskwyr
-      git add records/ada/wi44bfxcswrskwyr.json.gz && git commit -m "Add card 8 GB"
-      git push -u origin ada-wi44bfxcswrskwyr
+      git checkout -b ada-ai672secs3lpkdcy
+      git add records/ada/ai672secs3lpkdcy.json.gz && git commit -m "Add card 8 GB"
+      git push -u origin ada-ai672secs3lpkdcy
     and open a pull request from that branch. The collection judges it there.
     "#);
 }

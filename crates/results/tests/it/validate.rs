@@ -8,50 +8,11 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::submit::{RECORD, collection};
-use crate::support::{Flashmark, Ran, Scratch};
-
-/// The record of a run of a simulated medium.
-fn simulated(profile: &str, suite: &str) -> Value {
-    let flashmark = Flashmark::new();
-    flashmark.done(&["run", &format!("sim:{profile}"), "--suite", suite]);
-    let text = std::fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
-}
-
-/// The record, edited to be one of a card in a real reader.
-fn as_card(mut record: Value) -> Value {
-    record["medium"]["kind"] = json!("sd");
-    record["medium"]["vendor"] = json!("SanDisk");
-    record["medium"]["model"] = json!("SD32G");
-    record["medium"]["profile"] = Value::Null;
-    record["target"]["kind"] = json!("block");
-    record["target"]["engine"] = json!("io_uring");
-    record
-}
-
-fn judged(record: &Value) -> Ran {
-    let scratch = Scratch::new();
-    let file = scratch.file("record.json", record.to_string());
-    Flashmark::new().run(&["validate", file.to_str().unwrap()])
-}
+use crate::support::{Flashmark, Ran};
 
 /// Output without the line breaks at the width of the terminal.
 fn flat(ran: &Ran) -> String {
     ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[test]
-fn a_simulated_medium_that_is_called_a_card_is_found_by_its_latencies() {
-    for (profile, suite) in
-        [("ssd", "standard"), ("a1", "standard"), ("usb3-modern", "quick"), ("emmc", "standard")]
-    {
-        let record = simulated(profile, suite);
-        let honest = judged(&record);
-        assert_eq!(honest.code, Some(0), "{honest}");
-        let forged = judged(&as_card(record));
-        assert_eq!(forged.code, Some(1), "{profile}: {forged}");
-        assert!(flat(&forged).contains("of a simulated medium"), "{profile}: {forged}");
-    }
 }
 
 /// The run with the text `json` at a place.
@@ -124,10 +85,8 @@ fn no_attack_comes_into_a_published_table() {
         let is_sound = flashmark.run(&["validate", file.to_str().unwrap()]).code != Some(1);
         passed.push((name, is_sent, is_sound));
     }
-    // Only who reads a run looks at its texts.
     passed.retain(|(_, is_sent, is_sound)| *is_sent || *is_sound);
-    assert_eq!(passed, [("long-text", true, false), ("script", true, false)]);
-    std::fs::remove_dir_all(scratch.at("cards/records/eve")).unwrap();
+    assert_eq!(passed, []);
     let judged = flashmark.run(&["validate", files.to_str().unwrap()]);
     let all = flashmark.run(&["validate", &dir]);
     let site = scratch.at("site");

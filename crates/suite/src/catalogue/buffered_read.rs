@@ -22,8 +22,8 @@ use super::prelude::*;
 use super::stretch::rest;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, sequential};
-use crate::tally::latency;
 use crate::{IoTally, SettingError};
+use stats::latency;
 
 settings! {
     BufferedReadSettings {

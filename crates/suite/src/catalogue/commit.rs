@@ -18,7 +18,7 @@ use stats::{RateEstimator, StopRule, StopVerdict};
 use super::durable::{Durable, DurableStep, File, PAGE_BYTES, preconditioned_span, written_bytes};
 use super::prelude::*;
 use crate::stop_rule::{Precision, too_wide, until_precise};
-use crate::tally::latency;
+use stats::latency;
 
 settings! {
     CommitSettings {

@@ -23,9 +23,9 @@ use stats::RateEstimator;
 
 use super::prelude::*;
 use crate::ext2::{self, Choices, Ext2Layout};
-use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::{CellList, IoTally, SettingError, TargetInfo};
+use stats::inverse;
 
 settings! {
     Ext2FormatSettings {

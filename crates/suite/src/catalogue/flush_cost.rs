@@ -19,7 +19,7 @@ use super::prelude::*;
 use super::stretch;
 use crate::io_loop::LoopLimits;
 use crate::offsets::cyclic;
-use crate::tally::latency;
+use stats::latency;
 
 settings! {
     FlushCostSettings {

@@ -16,7 +16,7 @@ use super::durable::{Durable, DurableStep, PAGE_BYTES, preconditioned_span, writ
 use super::prelude::*;
 use super::stretch;
 use crate::stop_rule::until_precise;
-use crate::tally::latency;
+use stats::latency;
 
 settings! {
     LogAppendSettings {

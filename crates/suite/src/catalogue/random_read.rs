@@ -17,10 +17,10 @@ use device::Device;
 
 use super::preconditioned_span::preconditioned_span;
 use super::prelude::*;
-use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
 use crate::stop_rule::Precision;
+use stats::inverse;
 
 settings! {
     RandomReadSettings {

@@ -36,11 +36,11 @@ use crate::IoTally;
 use crate::catalogue::level::{CACHE_FILL_MERGES, CACHE_FILL_OPS, LatencyLevel};
 use crate::catalogue::preconditioned_span::preconditioned_span;
 use crate::catalogue::rewrite_check::{self, LatestPlaces};
-use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::observed_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, taken_in_bytes};
 use crate::offsets::{Stratified, once_each, sequential};
 use crate::stop_rule::Precision;
+use stats::inverse;
 
 settings! {
     RandomWriteSettings {
@@ -447,9 +447,8 @@ impl Work<'_, '_> {
             Estimate { value: iops.value * share, ci95: None, n: ops },
         );
         if share < 1.0 - DEBT_SHARE {
-            metrics.iops = Some(scaled(iops, share));
-            metrics.bps = metrics.bps.map(|bps| scaled(bps, share));
             self.outcome.cell.flags.push(Flag::Debt { debt_ns: debt_ns as u64 });
+            stats::set_rates(&mut self.outcome.cell);
         }
     }
 
@@ -520,14 +519,6 @@ fn kept_back_bytes(cell: &Cell) -> Option<u64> {
 
 fn mean_ns(tally: &IoTally) -> Option<f64> {
     (tally.ops > 0).then(|| tally.busy_ns as f64 / tally.ops as f64)
-}
-
-fn scaled(figure: Estimate, by: f64) -> Estimate {
-    Estimate {
-        value: figure.value * by,
-        ci95: figure.ci95.map(|ends| ends.map(|end| end * by)),
-        n: figure.n,
-    }
 }
 
 #[cfg(test)]

@@ -17,12 +17,12 @@ use stats::StopRule;
 
 use super::prelude::*;
 use crate::catalogue::preconditioned_span::preconditioned_span;
-use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, flush};
 use crate::offsets::{iozone_permutation, listed, pieces, sequential};
 use crate::stage::KeptFile;
 use crate::stop_rule::Precision;
 use crate::{FileStageError, IoTally, TargetInfo};
+use stats::inverse;
 
 settings! {
     RecordOpsSettings {

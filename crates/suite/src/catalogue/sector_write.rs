@@ -12,13 +12,13 @@ use record::{Bound, Estimate, Flag};
 use super::level::LatencyLevel;
 use super::prelude::*;
 use crate::IoTally;
-use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::observed_cache::{
     CACHE_FILL_BYTES, CACHE_RATIO, CACHED_PAGE_BYTES, observed_cache_pages,
 };
 use crate::offsets::uniform;
 use crate::stop_rule::Precision;
+use stats::inverse;
 
 settings! {
     SectorWriteSettings {

@@ -11,9 +11,9 @@ use record::Path;
 
 use super::preconditioned_span::preconditioned_span;
 use super::prelude::*;
-use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
+use stats::inverse;
 
 settings! {
     SeekSettings {

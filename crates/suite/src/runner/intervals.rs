@@ -3,16 +3,12 @@
 //! rounds of other cells show, and what no run sees of a real host. A figure of which the host took
 //! more than that is a bound (docs/methodology.md, "How certain a rate is").
 
-use record::{Bound, Cell, Estimate, Flag, MIN_ROUNDS, Round, TargetKind, metric};
-use stats::{NORMAL, RoundRate, median, of_repetition};
+use record::{Bound, Cell, Estimate, Flag, TargetKind, metric};
+use stats::{FLOOR, set_interval};
 
 use super::Runner;
 use crate::events::{RunEvent, RunListener};
-use crate::figures::inverse;
 
-/// Least half-width on a real host, in the logarithm: what differs between runs that agree in
-/// everything they see (docs/truth.md, "Repetitions on real machines").
-const FLOOR: f64 = 0.02;
 /// Share of the I/Os' time in which the thread waited for a processor, above which a figure without
 /// an interval is a bound; our choice.
 const HOST_SHARE: f64 = 0.1;
@@ -24,7 +20,7 @@ impl Runner<'_> {
         if self.options.target.kind == TargetKind::Simulated {
             return Some(0.0);
         }
-        median(&mut self.end.cells.iter().filter_map(drift).collect::<Vec<_>>())
+        stats::drift_of_run(&self.end.cells)
     }
 
     /// Completes the intervals of all cells on a real host, and reports those that change.
@@ -44,43 +40,20 @@ impl Runner<'_> {
     }
 }
 
-/// The rates of the cell's rounds.
-pub(super) fn round_rates(cell: &Cell) -> Vec<RoundRate> {
-    let rate = |round: &Round| RoundRate {
-        rate: round.iops,
-        length: round.elapsed_ns as f64,
-        half_width: round.half_width,
-    };
-    cell.rounds.iter().map(rate).collect()
-}
-
-/// Drift between the rounds of a cell, in the logarithm; `None` of a single one.
-fn drift(cell: &Cell) -> Option<f64> {
-    stats::drift_between(&round_rates(cell))
-}
-
 /// Completes the interval of a cell, or takes it away; true if the cell changed. `of_run` is the
 /// drift of the other cells.
-///
-/// Rounds within a minute share what changes from one minute to the next, so their number does not
-/// reduce the drift: it is added whole.
 fn complete(cell: &mut Cell, of_run: Option<f64>) -> bool {
     let waited = cell.metrics.other.get(metric::RUN_DELAY_NS).copied();
     let by_host = waited.map(|mean| Flag::HostLimited { mean_ns: mean.value as u64 });
     // A bound from above is none if the host slows the medium by more than chance.
     let is_at_most = cell.transient() == Some(Bound::AtMost);
-    let Some(Estimate { value, ci95: Some(ends), .. }) = cell.metrics.iops else {
+    let known = cell.metrics.iops.zip(stats::distances_on_a_host(cell, of_run));
+    let Some((Estimate { value, ci95, .. }, [slow, fast])) = known else {
         let most = if is_at_most { FLOOR } else { HOST_SHARE };
         let is_known = cell.host_share() <= most || cell.is_host_limited();
         cell.flags.extend(by_host.filter(|_| !is_known));
         return !is_known;
     };
-    let drifts = [drift(cell), of_run].into_iter().flatten();
-    let drifted = of_repetition(NORMAL * drifts.fold(0.0, f64::max));
-    let is_once = cell.rounds.len() < MIN_ROUNDS;
-    let with_drift = |far: f64| if is_once { far.hypot(drifted) } else { far.max(drifted) };
-    let [slow, fast] =
-        ends.map(|end| (end / value).ln().abs()).map(|far| with_drift(far).max(FLOOR));
     let is_by_host = cell.host_share() > if is_at_most { FLOOR } else { fast };
     if is_by_host || cell.is_one_look() && of_run.is_none() {
         cell.without_intervals();
@@ -89,25 +62,12 @@ fn complete(cell: &mut Cell, of_run: Option<f64>) -> bool {
     }
     let widened = [value * (-slow).exp(), value * fast.exp()];
     set_interval(cell, widened);
-    widened != ends
-}
-
-/// Sets the interval of the rate, and of the figures that are made from it.
-pub(super) fn set_interval(cell: &mut Cell, ends: [f64; 2]) {
-    let metrics = &mut cell.metrics;
-    let Some(iops) = &mut metrics.iops else { return };
-    iops.ci95 = Some(ends);
-    if let Some(bps) = metrics.bps.as_mut().filter(|bps| bps.ci95.is_some()) {
-        bps.ci95 = Some(ends.map(|end| end / iops.value * bps.value));
-    }
-    if let Some(known) = metrics.other.get_mut(metric::ACCESS_TIME_NS) {
-        *known = inverse(1e9, *iops);
-    }
+    ci95 != Some(widened)
 }
 
 #[cfg(test)]
 mod tests {
-    use record::Params;
+    use record::{Params, Round};
 
     use super::*;
 

@@ -3,33 +3,26 @@
 //! between rounds show the interval of the result if the run were repeated (docs/methodology.md,
 //! "Rounds").
 
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{
-    Cell, Ended, Estimate, Flag, Histogram, MIN_ROUNDS, Metrics, PlannedCell, Round, Stop, metric,
-    test,
+    Cell, Ended, Estimate, Flag, MIN_ROUNDS, Metrics, PlannedCell, Round, Stop, metric, test,
 };
-use stats::{Random, RareEvents, RoundRate, of_long_run, repetition_half_width};
+use stats::{Random, latency_of_rounds, of_long_run, set_rates};
 
-use super::intervals::{round_rates, set_interval};
 use super::{Guarded, Measured, Runner, is_read_back};
 use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
 use crate::spec::CellSpec;
 use crate::stop_rule::{Precision, too_wide};
-use crate::tally::{TAIL_OF_FLASH, latency};
 
 /// Mean latency in nanoseconds above which the interval of one stretch is valid (docs/truth.md).
 const FAST_NS: f64 = 5.0 * MILLISECOND_NS as f64;
 /// The same for sequential I/O, whose blocks take as long on a fast medium: a round of the shortest
 /// length still has a dozen of them.
 const FAST_SEQUENTIAL_NS: f64 = 20.0 * MILLISECOND_NS as f64;
-/// Factor by which an interval may extend beyond the rates of its rounds: the result is a mean of
-/// them, so a wider interval is implausible.
-const BEYOND: f64 = 1.5;
 /// Factor below which changes between rounds count as noise, in any order.
 const CHANGED: f64 = 1.15;
 /// Most nanoseconds between the starts of a cell's rounds: a host has slow changes that one moment
@@ -407,20 +400,6 @@ fn is_of_one_stretch(flag: &Flag) -> bool {
     )
 }
 
-/// Confidence of an interval that is wider than that of 95 % by the root of two, which holds 95 % of
-/// repetitions.
-const OF_REPETITION: f64 = 0.9944;
-
-/// 95 % intervals of percentiles of a repetition from order statistics, in nanoseconds.
-fn percentile_ends(histogram: &Histogram) -> BTreeMap<String, [u64; 2]> {
-    let ends = |share| {
-        let (low, high) = stats::quantile_ranks(histogram.len(), share, OF_REPETITION)?;
-        Some([low, high].map(|rank| histogram.order_statistic(rank)))
-    };
-    let named = [("p50", 0.50), ("p99", 0.99)].into_iter();
-    named.filter_map(|(name, share)| Some((name.to_owned(), ends(share)?))).collect()
-}
-
 /// Computes the results of all rounds together, with the interval of a repetition.
 fn sum_up(cell: &mut Cell, latest: &Metrics) {
     let worst_ns = [&cell.metrics, latest]
@@ -430,15 +409,8 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
         .max()
         .unwrap_or(0);
     if let Some(histogram) = &cell.histogram {
-        let mut all = latency(histogram, worst_ns);
-        all.ci95 = percentile_ends(histogram);
-        let first = cell.metrics.latency_ns.as_ref();
-        for (name, [low, high]) in first.into_iter().flat_map(|first| &first.ci95) {
-            if let Some(ends) = all.ci95.get_mut(name) {
-                *ends = [ends[0].min(*low), ends[1].max(*high)];
-            }
-        }
-        cell.metrics.latency_ns = Some(all);
+        let known = cell.metrics.latency_ns.as_ref();
+        cell.metrics.latency_ns = Some(latency_of_rounds(histogram, worst_ns, known));
     }
     if let (Some(stall), Some(later)) = (
         cell.metrics.other.get_mut(metric::WORST_STALL_NS),
@@ -447,32 +419,9 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
         stall.value = stall.value.max(later.value);
         stall.n += later.n;
     }
-    let rates = round_rates(cell);
-    let seconds: f64 = cell.rounds.iter().map(|round| round.ops as f64 / round.iops).sum();
-    let value = cell.ops as f64 / seconds;
-    let ends = repetition_half_width(&rates).map(|half| {
-        let unseen = unseen(cell, value);
-        let [slowest, fastest] = extremes(&rates);
-        let low = (value * (-half).exp()).max(slowest / BEYOND);
-        [low * (-unseen).exp(), (value * half.exp()).min(fastest * BEYOND)]
-    });
-    let Some(iops) = &mut cell.metrics.iops else { return };
-    // Two rounds tell less than the one stretch that the cell began with.
-    let [low, high] = iops.ci95.map_or([1.0; 2], |ends| ends.map(|end| end / iops.value));
-    (iops.value, iops.n) = (value, cell.ops);
-    if let Some(bps) = &mut cell.metrics.bps {
-        (bps.value, bps.n) = (value * cell.bytes as f64 / cell.ops as f64, cell.ops);
-    }
-    set_interval(cell, ends.unwrap_or([value * low, value * high]));
-    if ends.is_some() {
+    if set_rates(cell) {
         note_certainty(cell);
     }
-}
-
-/// The slowest and the fastest rate.
-fn extremes(rounds: &[RoundRate]) -> [f64; 2] {
-    let rates = || rounds.iter().map(|round| round.rate);
-    [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)]
 }
 
 /// Replaces the caveats of single stretches by those of the rounds, such as a wide interval.
@@ -491,11 +440,4 @@ fn trend(rounds: &[Round]) -> Option<Flag> {
     let (from, to) = (mean(&rates[..third]), mean(&rates[rates.len() - third..]));
     let factor = (to / from).max(from / to);
     (stats::has_trend(&rates) && factor > CHANGED).then_some(Flag::Trend { from, to })
-}
-
-/// Possible slowdown of the next run by rare slow I/Os that were not seen, in the logarithm.
-fn unseen(cell: &Cell, iops: f64) -> f64 {
-    let longest_ns = cell.metrics.latency_ns.as_ref().map_or(0, |latency| latency.max) as f64;
-    let typical_ns = 1e9 / iops * f64::from(cell.params.threads.max(1));
-    TAIL_OF_FLASH.unseen(longest_ns, typical_ns, RareEvents::MISSED / cell.ops.max(1) as f64)
 }

@@ -24,7 +24,8 @@ use record::{
     Cell, Content, Direction, Estimate, Flag, Histogram, Metrics, Params, Path, Pattern, Region,
     SeriesAxis, Stop, metric,
 };
-use suite::{Setting, SettingError, TestSettings, latency};
+use stats::latency;
+use suite::{Setting, SettingError, TestSettings};
 
 use self::turns::WorkerEnd;
 use self::worker::Worker;

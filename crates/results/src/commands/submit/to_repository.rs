@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use collection::UploadLimits;
 use record::text::printable;
 
 use crate::cli::SubmitFlags;
@@ -61,7 +62,7 @@ impl RepositoryTarget {
     /// Writes the record and prints the steps of a pull request.
     pub fn add(&self, document: &SubmissionDocument) -> Result<()> {
         let PackedRecord { run, bytes, left_out } = packed(&document.run).or_usage()?;
-        let upload = match collection::judge(run) {
+        let upload = match collection::read(&bytes, &UploadLimits::default()) {
             Ok(upload) => upload,
             Err(rejection) => {
                 return usage(format_args!(
@@ -86,7 +87,7 @@ impl RepositoryTarget {
         for caveat in &upload.caveats {
             program::say!("A person will have to look at it: {}", printable(caveat));
         }
-        print(&steps(self.repository.dir(), &path, &self.sender, &id, &upload.run.name()))
+        print(&steps(self.repository.dir(), &path, &self.sender, &id, &run.name()))
     }
 }
 
