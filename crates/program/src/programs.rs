@@ -83,6 +83,10 @@ pub const GROUPS: [(&str, Program, &[Entry]); 5] = [
             ("validate", "Would a collection accept these records?"),
             ("publish", "The static pages of a collection"),
             ("init", "Make a collection: a folder of records"),
+            ("serve", "Its pages and a slot for records, over HTTP"),
+            ("incoming", "The records in the slot"),
+            ("accept", "Take a record from the slot"),
+            ("reject", "Remove a record from the slot"),
         ],
     ),
 ];

@@ -1,5 +1,6 @@
 //! The command line as typed: runs exchanged with other tools and with collections.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -31,6 +32,17 @@ pub enum Command {
     /// Make a collection, a folder of records: settings, a page for contributors, workflows that
     /// check pull requests and publish pages.
     Init(InitFlags),
+    /// Serve the pages of a collection and take records, which wait for a reviewer.
+    Serve(ServeFlags),
+    /// List the records that wait for a reviewer.
+    Incoming(IncomingFlags),
+    /// Put a record that waits into the collection.
+    Accept(AcceptFlags),
+    /// Remove a record that waits.
+    Reject(RejectFlags),
+    /// Keep the record on standard input for a reviewer.
+    #[command(hide = true)]
+    Receive(ReceiveFlags),
 }
 
 /// Flags of `import`.
@@ -85,11 +97,11 @@ pub struct ExportFlags {
     /// Earlier runs, and runs without a time such as those of simulated media, are left out.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Format of the export. All but parquet and dataset go to standard output if no file is named.
+    /// Format of the export. All but parquet go to standard output if no file is named.
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub format: ExportFormat,
     /// File or directory to write to. Parquet makes two files, runs.parquet and cells.parquet, in
-    /// the directory; a data set replaces an existing one.
+    /// the directory.
     #[arg(long, short, value_name = "FILE|DIR|-")]
     pub output: Option<PathBuf>,
 }
@@ -101,8 +113,6 @@ pub enum ExportFormat {
     Csv,
     /// File of runs and file of cells.
     Parquet,
-    /// Parquet of runs, cells, curves and histograms, in directories by kind and month.
-    Dataset,
     /// Complete data, with histograms and curves.
     Json,
 }
@@ -156,6 +166,60 @@ pub struct InitFlags {
     /// Public address of its pages, for example https://example.org/cards/.
     #[arg(long, value_name = "URL")]
     pub address: Option<String>,
+    /// Archive of the release that the workflows use: its address, and its SHA-256 behind a #.
+    #[arg(long, value_name = "URL#SHA256")]
+    pub release: Option<String>,
+}
+
+/// Flags of `serve`.
+#[derive(Debug, Args)]
+pub struct ServeFlags {
+    /// Directory of the collection; its pages are in `site` there.
+    pub dir: PathBuf,
+    /// Address and port to listen at. Other machines reach 0.0.0.0; TLS is the work of a proxy.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+}
+
+/// Flags of `incoming`.
+#[derive(Debug, Args)]
+pub struct IncomingFlags {
+    /// Directory of the collection.
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+}
+
+/// Flags of `accept`.
+#[derive(Debug, Args)]
+pub struct AcceptFlags {
+    /// Record, as `incoming` lists it, or the beginning of its id.
+    pub id: String,
+    /// Directory of the collection.
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+    /// Why a doubtful record is taken.
+    #[arg(long, value_name = "REASON")]
+    pub because: Option<String>,
+}
+
+/// Flags of `reject`.
+#[derive(Debug, Args)]
+pub struct RejectFlags {
+    /// Record, as `incoming` lists it, or the beginning of its id.
+    pub id: String,
+    /// Directory of the collection.
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+}
+
+/// Flags of `receive`.
+#[derive(Debug, Args)]
+pub struct ReceiveFlags {
+    /// Directory of the collection.
+    pub dir: PathBuf,
+    /// Account that sends it.
+    #[arg(long)]
+    pub sender: String,
 }
 
 /// Flags of `submit`.
@@ -164,10 +228,11 @@ pub struct SubmitFlags {
     /// Run: its id, the beginning of it, "latest", or a record file.
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
-    /// Collection made by `init`: its directory or git address.
-    #[arg(long, value_name = "DIR|URL.git", env = "FLASHMARK_COLLECTION")]
+    /// Collection: its directory, its repository (OWNER/REPO of GitHub, or a git address), or the
+    /// address of a mail slot, http(s)://..
+    #[arg(long, value_name = "DIR|OWNER/REPO|URL", env = "FLASHMARK_COLLECTION")]
     pub to: Option<String>,
-    /// Your account at the forge. Without it, git's github.user.
+    /// Your account at the forge. Without it, that of gh, or git's github.user.
     #[arg(long, value_name = "ACCOUNT")]
     pub sender: Option<String>,
     /// Print everything that would be sent, to the last digit, and send nothing.

@@ -6,7 +6,6 @@
 
 pub mod columns;
 mod csv;
-mod dataset;
 mod parquet;
 
 use std::io::{self, Write};
@@ -14,7 +13,6 @@ use std::io::{self, Write};
 use record::collection::CollectionRun;
 
 pub use self::csv::CsvSink;
-pub use self::dataset::DatasetSink;
 pub use self::parquet::{ParquetSink, groups_of, in_memory};
 
 /// Something could not be exported.

@@ -26,8 +26,8 @@ pub const ACCEPTED: &str = "accepted.txt";
 /// Directory of the records.
 pub const RECORDS: &str = "records";
 const SCHEMA: &str = "flashmark-repository/1";
-/// Most characters of an account: as many as forges allow.
-const LONGEST_SENDER: usize = 39;
+/// Most characters of an account: GitLab allows 255, others 39 or 40.
+const LONGEST_SENDER: usize = 100;
 
 /// Settings of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,18 @@ pub struct Settings {
     /// maintainers change these records and this file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reference: Vec<String>,
+    /// Release of Flashmark that the workflows use.
+    #[serde(default)]
+    pub release: Release,
+}
+
+/// A release by its address and checksum; the workflows fail until both are set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// Address of the archive of the programs.
+    pub url: Option<String>,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: Option<String>,
 }
 
 impl Settings {
@@ -53,6 +65,7 @@ impl Settings {
             title: title.to_owned(),
             address,
             reference: Vec::new(),
+            release: Release::default(),
         }
     }
 }
@@ -140,11 +153,17 @@ impl Repository {
     /// All records, in the order of senders and ids. Other files are left out;
     /// [`Repository::misplaced`] names them.
     pub fn records(&self) -> Vec<RecordFile> {
-        let mut found = Vec::new();
-        for sender in entries(&self.dir.join(RECORDS)).into_iter().filter(|path| is_dir(path)) {
+        self.records_in(RECORDS)
+    }
+
+    /// The same of a folder beside the records.
+    pub fn records_in(&self, folder: &str) -> Vec<RecordFile> {
+        let (mut found, dir) = (Vec::new(), self.dir.join(folder));
+        for sender in entries(&dir).into_iter().filter(|path| is_dir(path)) {
             for path in entries(&sender) {
                 let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
-                if let Some((sender, id)) = parse_place(self.place_of(&path)).filter(|_| is_file) {
+                let place = Path::new(RECORDS).join(path.strip_prefix(&dir).unwrap_or(&path));
+                if let Some((sender, id)) = parse_place(&place).filter(|_| is_file) {
                     found.push(RecordFile { sender, id, path });
                 }
             }
@@ -220,17 +239,22 @@ pub fn parse_place(path: &Path) -> Option<(String, String)> {
     is_one.then(|| (sender.to_owned(), id.to_owned()))
 }
 
-/// True if a text can be the account of a sender: small letters, digits and single hyphens. Forges
-/// do not distinguish accounts by case, so that one account has one directory.
+/// Sender of a record that came without a token: it is shown, and never a vote.
+pub const GUEST: &str = "guest";
+
+/// True if a text can be the sender of a record: letters, digits and what forges allow between
+/// them. Forges do not distinguish accounts by case: one account has one directory, in small letters.
 pub fn is_sender(text: &str) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     !text.is_empty()
         && text.len() <= LONGEST_SENDER
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
-        && !text.starts_with('-')
-        && !text.ends_with('-')
-        && !text.contains("--")
+        && text.bytes().all(|byte| is_word(byte) || b"-_.".contains(&byte))
+        && text.bytes().next().is_some_and(is_word)
+}
+
+/// True if a text can be an account of a forge.
+pub fn is_account(text: &str) -> bool {
+    is_sender(text) && text != GUEST
 }
 
 #[cfg(test)]

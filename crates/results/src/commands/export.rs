@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::export::{CsvSink, DatasetSink, JsonSink, ParquetSink, Sink};
+use crate::export::{CsvSink, JsonSink, ParquetSink, Sink};
 use collection::content_name;
 use record::collection::{CollectionRun, Origin};
 use record::{Moment, Record};
@@ -13,7 +13,6 @@ use store::{RunDir, Store, atomic_write_with};
 
 use crate::cli::{ExportFlags, ExportFormat};
 use crate::commands::own_runs::each_measured;
-use crate::commands::whole_dir::{DATASET, WholeDir};
 use program::clock;
 use program::exit::{Exit, Failure, OrExit, Result, usage};
 use program::printing::print_document;
@@ -25,12 +24,8 @@ pub fn run(flags: &ExportFlags) -> Result {
     let source = Source::of(flags)?;
     match (flags.format, target(flags)) {
         (ExportFormat::Parquet, Some(dir)) => parquet(&source, dir)?,
-        (ExportFormat::Dataset, Some(dir)) => dataset(&source, dir)?,
         (ExportFormat::Parquet, None) => {
             return usage("Parquet is two files; name a directory for them with -o");
-        }
-        (ExportFormat::Dataset, None) => {
-            return usage("a data set is many files; name a directory for them with -o");
         }
         (format, Some(file)) => {
             whole_file(file, |to| source.write(text_sink(format, BufWriter::new(to))))?;
@@ -94,13 +89,6 @@ fn parquet(source: &Source, dir: &Path) -> Result<()> {
             source.write(Box::new(sink.or_internal()?))
         })
     })
-}
-
-/// Writes all files of a data set or none; those of an earlier one are removed.
-fn dataset(source: &Source, dir: &Path) -> Result<()> {
-    let place = WholeDir::take(dir, &DATASET)?;
-    source.write(Box::new(DatasetSink::new(place.scratch())))?;
-    place.appear()
 }
 
 fn make_dir(dir: &Path) -> Result<()> {

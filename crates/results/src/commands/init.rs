@@ -5,12 +5,13 @@ use std::path::Path;
 use record::text::printable;
 
 use crate::cli::InitFlags;
-use crate::repository::{ACCEPTED, RECORDS, Repository, SETTINGS, Settings, write};
-use program::exit::{Exit, OrExit, Result, refuse};
-use program::printing::print;
+use crate::repository::{ACCEPTED, RECORDS, Release, Repository, SETTINGS, Settings, write};
+use program::exit::{Exit, OrExit, Result, refuse, usage};
+use program::printing::print_document;
 
 /// Files of a new repository beside its settings.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
+    (".gitignore", "incoming/\nsite/\n"),
     ("README.md", include_str!("../../repository/README.md")),
     (".github/workflows/validate.yml", include_str!("../../repository/validate.yml")),
     (".github/workflows/publish.yml", include_str!("../../repository/publish.yml")),
@@ -29,7 +30,15 @@ pub fn run(flags: &InitFlags) -> Result {
             printable(&shown(dir))
         ));
     }
-    let settings = Settings::new(&flags.title, flags.address.clone());
+    let mut settings = Settings::new(&flags.title, flags.address.clone());
+    if let Some(release) = &flags.release {
+        let is_sum = |sum: &&str| sum.len() == 64 && sum.bytes().all(|it| it.is_ascii_hexdigit());
+        let parts = release.rsplit_once('#').filter(|(_, sum)| is_sum(sum));
+        let Some((url, sum)) = parts else {
+            return usage("--release takes the address of an archive and its SHA-256: URL#SHA256");
+        };
+        settings.release = Release { url: Some(url.into()), sha256: Some(sum.into()) };
+    }
     let pages = flags.address.as_deref().unwrap_or("the address of this repository's pages");
     for (name, text) in FILES {
         let text = text.replace("TITLE", &flags.title).replace("PAGES", pages);
@@ -42,7 +51,8 @@ pub fn run(flags: &InitFlags) -> Result {
     let json = serde_json::to_string_pretty(&settings).or_internal()? + "\n";
     write(&dir.join(SETTINGS), json.as_bytes()).or_internal()?;
     let dir = printable(&shown(dir));
-    print(&format!(
+    // A command that is broken over lines cannot be copied.
+    print_document(&format!(
         "A collection in {dir}. To share it:\n  cd {dir} && git init -b main && git add -A && git commit -m \"Begin a collection\"\n  git remote add origin URL && git push -u origin main\nTo add a run to it:\n  flashmark submit latest --to {dir}\nIts pages:\n  flashmark publish site --collection {dir}\n"
     ))?;
     Ok(Exit::Done)

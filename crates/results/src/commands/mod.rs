@@ -2,9 +2,11 @@
 
 pub mod export;
 pub mod import;
+pub mod incoming;
 pub mod init;
 mod own_runs;
 pub mod publish;
+pub mod serve;
 pub mod submit;
 pub mod validate;
 mod whole_dir;
@@ -22,5 +24,10 @@ pub fn run_command(command: Command) -> Result {
         Command::Validate(flags) => validate::run(&flags),
         Command::Publish(flags) => publish::run(&flags),
         Command::Init(flags) => init::run(&flags),
+        Command::Serve(flags) => serve::run(&flags),
+        Command::Incoming(flags) => incoming::list(&flags),
+        Command::Accept(flags) => incoming::accept(&flags),
+        Command::Reject(flags) => incoming::reject(&flags),
+        Command::Receive(flags) => incoming::receive(&flags),
     }
 }

@@ -3,7 +3,7 @@
 use report::words;
 
 use crate::cli::PublishFlags;
-use crate::commands::whole_dir::{SITE, WholeDir};
+use crate::commands::whole_dir::WholeDir;
 use crate::repository::Repository;
 use program::exit::{Exit, OrExit, Result, usage};
 use program::printing::print;
@@ -14,12 +14,13 @@ mod publications;
 mod source;
 mod tree;
 
+pub(crate) use filling::TextDigest;
 use filling::Tree;
 use source::PublishedLines;
 
 /// Makes a static site of a collection or of runs; exit code 2 if there is nothing to publish.
 pub fn run(flags: &PublishFlags) -> Result {
-    let place = WholeDir::take(&flags.dir, &SITE)?;
+    let place = WholeDir::take(&flags.dir)?;
     let repository = flags.collection.as_deref().map(Repository::open).transpose().or_usage()?;
     let settings = repository.as_ref().map(|repository| &repository.settings);
     let title = flags.title.clone().or(settings.map(|settings| settings.title.clone()));

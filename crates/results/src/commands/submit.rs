@@ -14,6 +14,7 @@ use session::kept::load;
 
 mod document;
 mod to_repository;
+mod to_slot;
 
 use document::SubmissionDocument;
 
@@ -41,25 +42,27 @@ pub fn run(flags: &SubmitFlags) -> Result {
     }
     let Some(address) = &flags.to else {
         return usage(
-            "name a collection with --to DIR.git or FLASHMARK_COLLECTION; --show prints what would be sent",
+            "name a collection with --to OWNER/REPO, a directory or an address, or FLASHMARK_COLLECTION; --show prints what would be sent",
         );
     };
-    if !to_repository::is_repository(address) {
+    let agreed = |to: &str| {
+        let what = format!("This would be sent to {}, for everyone to read:", printable(to));
+        program::say_text!("{}", announced(&document, &what));
+        agreed("Send it?", flags.yes)
+    };
+    if to_slot::is_slot(address) {
+        agreed(address)?;
+        to_slot::send(address, &document)?;
+    } else if let Some(place) = to_repository::Place::of(address) {
+        let target = to_repository::RepositoryTarget::of(place, flags)?;
+        agreed(&target.name())?;
+        target.add(&document)?;
+    } else {
         return usage(format_args!(
-            "'{}' is no folder; collections are folders: flashmark submit --to DIR.git",
+            "'{}' is no collection: name its directory, OWNER/REPO, or an address",
             printable(address)
         ));
     }
-    add(address, flags, &document)
-}
-
-/// Writes a run into a repository of records.
-fn add(address: &str, flags: &SubmitFlags, document: &SubmissionDocument) -> Result {
-    let target = to_repository::RepositoryTarget::of(address, flags)?;
-    let what = format!("This would be written to {}, for everyone to read:", target.name());
-    program::say_text!("{}", announced(document, &what));
-    agreed("Write it?", flags.yes)?;
-    target.add(document)?;
     Ok(Exit::Done)
 }
 

@@ -1,5 +1,4 @@
-//! A directory that appears as a whole, such as a site or a data set: it is made beside its place
-//! under another name, and renamed when all of it is written.
+//! A site that appears as a whole: it is made beside its place under another name, and renamed when all of it is written.
 
 use std::fs;
 use std::io;
@@ -9,37 +8,21 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use program::exit::{OrExit, Result, refuse, usage};
 
-/// Contents of a directory that is replaced as a whole.
-pub struct DirContents {
-    /// Name of the file that marks a directory made by this program.
-    mark: &'static str,
-    /// Its name in sentences.
-    name: &'static str,
-    /// The command that makes it.
-    command: &'static str,
-}
-
-/// A site of plain files.
-pub const SITE: DirContents =
-    DirContents { mark: ".flashmark-site", name: "a site", command: "flashmark publish" };
-/// Parquet in partitions.
-pub const DATASET: DirContents =
-    DirContents { mark: ".flashmark-dataset", name: "a data set", command: "flashmark export" };
-
+/// Name of the file that marks a site made by this program.
+const MARK: &str = ".flashmark-site";
 /// Beginning of the names of directories in the making.
 const SCRATCH: &str = ".flashmark-new-";
 
-/// Directory in which the contents are made. It is removed when this is dropped before
+/// Directory in which the site is made. It is removed when this is dropped before
 /// [`WholeDir::appear`].
 pub struct WholeDir {
-    contents: &'static DirContents,
     dir: PathBuf,
     scratch: PathBuf,
 }
 
 impl WholeDir {
-    /// Makes a directory beside `dir`, if `dir` is missing, empty, or has such contents already.
-    pub fn take(dir: &Path, contents: &'static DirContents) -> Result<WholeDir> {
+    /// Makes a directory beside `dir`, if `dir` is missing, empty, or such a site already.
+    pub fn take(dir: &Path) -> Result<WholeDir> {
         let Some(name) = dir.file_name().filter(|_| !dir.as_os_str().is_empty()) else {
             return usage(format_args!(
                 "'{}' cannot be replaced as a whole; name a directory in it",
@@ -51,20 +34,19 @@ impl WholeDir {
             Ok(whole) => whole,
             Err(_) => parent(dir).join(name),
         };
-        refuse_foreign(&dir, contents)?;
+        refuse_foreign(&dir)?;
         let beside = parent(&dir);
-        sweep(&beside, contents);
+        sweep(&beside);
         let scratch = beside.join(format!("{SCRATCH}{}", std::process::id()));
         fs::create_dir(&scratch)
             .map_err(|error| {
                 anyhow::anyhow!("cannot make a directory in '{}': {error}", beside.display())
             })
             .or_usage()?;
-        let place = WholeDir { contents, dir, scratch };
-        let DirContents { mark, name, command } = contents;
+        let place = WholeDir { dir, scratch };
         let text =
-            format!("This is {name} of {command}, which replaces this directory as a whole.\n");
-        fs::write(place.scratch.join(mark), text).or_internal()?;
+            "This is a site of flashmark publish, which replaces this directory as a whole.\n";
+        fs::write(place.scratch.join(MARK), text).or_internal()?;
         Ok(place)
     }
 
@@ -77,7 +59,7 @@ impl WholeDir {
     /// after a power loss.
     pub fn appear(self) -> Result<()> {
         // What came to be there meanwhile is not ours either.
-        refuse_foreign(&self.dir, self.contents)?;
+        refuse_foreign(&self.dir)?;
         settle(&self.scratch).or_internal()?;
         exchange(&self.scratch, &self.dir).or_internal()?;
         settle(&parent(&self.dir)).or_internal()
@@ -96,23 +78,22 @@ fn parent(dir: &Path) -> PathBuf {
 }
 
 /// Refuses a directory that holds something else.
-fn refuse_foreign(dir: &Path, contents: &DirContents) -> Result<()> {
-    let DirContents { mark, name, command } = contents;
+fn refuse_foreign(dir: &Path) -> Result<()> {
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => {
             return usage(format_args!(
-                "'{}' cannot hold {name}: {error}; name a directory",
+                "'{}' cannot hold a site: {error}; name a directory",
                 dir.display()
             ));
         }
         Ok(entries) => entries,
     };
-    if entries.take(1).count() == 0 || dir.join(mark).is_file() {
+    if entries.take(1).count() == 0 || dir.join(MARK).is_file() {
         return Ok(());
     }
     refuse(format_args!(
-        "'{}' holds files and was not made by {command}; it would be replaced as a whole, so name another directory",
+        "'{}' holds files and was not made by flashmark publish; it would be replaced as a whole, so name another directory",
         dir.display()
     ))
 }
@@ -141,14 +122,14 @@ fn exchange(new: &Path, dir: &Path) -> io::Result<()> {
 }
 
 /// Removes what a killed process has left here.
-fn sweep(dir: &Path, contents: &DirContents) {
+fn sweep(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let maker = name
             .to_str()
             .and_then(|name| name.strip_prefix(SCRATCH)?.split('.').next()?.parse::<u32>().ok());
         if maker.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists())
-            && entry.path().join(contents.mark).is_file()
+            && entry.path().join(MARK).is_file()
         {
             // What cannot be removed is in nobody's way.
             let _ = fs::remove_dir_all(entry.path());
@@ -166,22 +147,21 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let site = dir.path().join("site");
         for text in ["one", "two"] {
-            let place = WholeDir::take(&site, &SITE).unwrap();
+            let place = WholeDir::take(&site).unwrap();
             fs::write(place.scratch().join("index.html"), text).unwrap();
             place.appear().unwrap();
             assert_eq!(fs::read_to_string(site.join("index.html")).unwrap(), text);
         }
-        assert_eq!(WholeDir::take(&site, &DATASET).map(|_| ()).unwrap_err().exit, Exit::Refused);
         let theirs = dir.path().join("theirs");
         fs::create_dir(&theirs).unwrap();
         fs::write(theirs.join("thesis.tex"), "years").unwrap();
-        assert_eq!(WholeDir::take(&theirs, &SITE).map(|_| ()).unwrap_err().exit, Exit::Refused);
+        assert_eq!(WholeDir::take(&theirs).map(|_| ()).unwrap_err().exit, Exit::Refused);
         assert_eq!(
-            WholeDir::take(&theirs.join("thesis.tex"), &SITE).map(|_| ()).unwrap_err().exit,
+            WholeDir::take(&theirs.join("thesis.tex")).map(|_| ()).unwrap_err().exit,
             Exit::Usage
         );
         assert_eq!(
-            WholeDir::take(&dir.path().join("none/site"), &SITE).map(|_| ()).unwrap_err().exit,
+            WholeDir::take(&dir.path().join("none/site")).map(|_| ()).unwrap_err().exit,
             Exit::Usage
         );
         let names: Vec<_> =
@@ -195,8 +175,8 @@ mod tests {
         // No process has this number: it is beyond what Linux gives.
         let dead = dir.path().join(format!("{SCRATCH}4194305"));
         fs::create_dir(&dead).unwrap();
-        fs::write(dead.join(SITE.mark), "").unwrap();
-        drop(WholeDir::take(&dir.path().join("site"), &SITE).unwrap());
+        fs::write(dead.join(MARK), "").unwrap();
+        drop(WholeDir::take(&dir.path().join("site")).unwrap());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

@@ -3,7 +3,6 @@
 //! which would be four times the program for the same bytes.
 
 use std::io::Write;
-use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -159,18 +158,6 @@ impl Pending {
         Ok(())
     }
 
-    /// Adds the same value for `rows` rows; a text is in memory once for all of them.
-    fn push_same(&mut self, value: ColumnValue, rows: usize) -> Result<(), ExportError> {
-        match (&mut self.values, value) {
-            (Values::Text(all), ColumnValue::Text(text)) if self.repetition.is_none() => {
-                all.extend(iter::repeat_n(ByteArray::from(text.into_bytes()), rows));
-                self.definition.extend(iter::repeat_n(1, rows));
-                Ok(())
-            }
-            (_, value) => iter::repeat_n(value, rows).try_for_each(|value| self.push(value)),
-        }
-    }
-
     fn write(&mut self, column: &mut SerializedColumnWriter) -> Result<(), ParquetError> {
         let (definition, repetition) = (Some(&self.definition[..]), self.repetition.as_deref());
         match &mut self.values {
@@ -197,23 +184,15 @@ impl Pending {
     }
 }
 
-/// Values of a column in several rows.
-pub(super) enum RowValues<'a> {
-    /// The same in all of them.
-    Same(ColumnValue),
-    /// A value for each.
-    Each(Box<dyn Iterator<Item = ColumnValue> + 'a>),
-}
-
 /// A Parquet file in the making, with the rows that are not written yet.
-pub(super) struct ParquetTable<W: Write + Send> {
+struct ParquetTable<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Pending>,
     rows: usize,
 }
 
 impl<W: Write + Send> ParquetTable<W> {
-    pub(super) fn new(name: &str, columns: Columns, to: W) -> Result<ParquetTable<W>, ExportError> {
+    fn new(name: &str, columns: Columns, to: W) -> Result<ParquetTable<W>, ExportError> {
         let fields = columns.iter().map(|(name, kind)| match kind {
             ColumnKind::Text => format!("optional binary {name} (UTF8);"),
             ColumnKind::Json => format!("optional binary {name} (JSON);"),
@@ -245,32 +224,12 @@ impl<W: Write + Send> ParquetTable<W> {
         })
     }
 
-    pub(super) fn add(
-        &mut self,
-        values: impl IntoIterator<Item = ColumnValue>,
-    ) -> Result<(), ExportError> {
+    fn add(&mut self, values: impl IntoIterator<Item = ColumnValue>) -> Result<(), ExportError> {
         for (column, value) in self.columns.iter_mut().zip(values) {
             column.push(value)?;
         }
         self.rows += 1;
         if self.rows == GROUP { self.write_group() } else { Ok(()) }
-    }
-
-    /// Adds many rows at once, column by column. A row group may become larger than [`GROUP`] by
-    /// them.
-    pub(super) fn add_rows<const N: usize>(
-        &mut self,
-        rows: usize,
-        columns: [RowValues<'_>; N],
-    ) -> Result<(), ExportError> {
-        for (column, values) in self.columns.iter_mut().zip(columns) {
-            match values {
-                RowValues::Same(value) => column.push_same(value, rows)?,
-                RowValues::Each(mut values) => values.try_for_each(|value| column.push(value))?,
-            }
-        }
-        self.rows += rows;
-        if self.rows >= GROUP { self.write_group() } else { Ok(()) }
     }
 
     fn append<T: ChunkReader>(
@@ -299,17 +258,7 @@ impl<W: Write + Send> ParquetTable<W> {
         Ok(())
     }
 
-    /// Number of values in memory.
-    pub(super) fn held(&self) -> usize {
-        self.rows * self.columns.len()
-    }
-
-    /// Number of column chunks written so far: the end of the file describes each.
-    pub(super) fn chunks(&self) -> usize {
-        self.writer.flushed_row_groups().len() * self.columns.len()
-    }
-
-    pub(super) fn write_group(&mut self) -> Result<(), ExportError> {
+    fn write_group(&mut self) -> Result<(), ExportError> {
         let mut group = self.writer.next_row_group()?;
         for column in &mut self.columns {
             let mut writer = group
@@ -323,7 +272,7 @@ impl<W: Write + Send> ParquetTable<W> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<(), ExportError> {
+    fn finish(mut self) -> Result<(), ExportError> {
         if self.rows > 0 {
             self.write_group()?;
         }

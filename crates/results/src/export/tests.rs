@@ -1,5 +1,4 @@
 use std::io::Write;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -180,81 +179,6 @@ fn every_column_is_explained() {
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name stands for one column");
     assert!(REPEATED.iter().all(|name| RUN.iter().any(|column| column.name == *name)));
-}
-
-fn files_below(dir: &Path) -> Vec<String> {
-    let mut found: Vec<String> = std::fs::read_dir(dir)
-        .unwrap()
-        .flat_map(|entry| {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() {
-                files_below(&path).into_iter().map(|below| format!("{name}/{below}")).collect()
-            } else {
-                vec![name]
-            }
-        })
-        .collect();
-    found.sort_unstable();
-    found
-}
-
-fn rows_of(path: &Path) -> i64 {
-    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
-    reader.metadata().file_metadata().num_rows()
-}
-
-fn measured_in(month: &str) -> CollectionRun {
-    let mut one = entry(month, "");
-    one.run.kind = record::MediumKind::Sd;
-    one.run.started = Some(format!("{month}-30T23:59:59Z"));
-    one
-}
-
-#[test]
-fn a_data_set_has_a_directory_for_each_kind_and_month() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut undated = entry("undated", "");
-    (undated.run.started, undated.received) = (None, String::new());
-    let runs = [measured_in("2026-11"), undated, measured_in("2026-11"), measured_in("2025-01")];
-    all(DatasetSink::new(dir.path()), &runs);
-    let cells: Vec<String> =
-        files_below(dir.path()).into_iter().filter(|name| name.starts_with("cells/")).collect();
-    assert_eq!(
-        cells,
-        [
-            "cells/kind=sd/month=2025-01/part-0.parquet",
-            "cells/kind=sd/month=2026-11/part-0.parquet",
-            "cells/kind=simulated/month=unknown/part-0.parquet",
-        ]
-    );
-    let rows =
-        |table: &str| rows_of(&dir.path().join(table).join("kind=sd/month=2026-11/part-0.parquet"));
-    let cell = &runs[0].run.cells[1];
-    let points = cell.series.iter().map(|curve| curve.points.len()).sum::<usize>();
-    let buckets = cell.histogram.as_ref().unwrap().buckets().count();
-    assert_eq!(
-        ["runs", "cells", "series", "histograms"].map(rows),
-        [2, 4, 2 * points as i64, 2 * buckets as i64]
-    );
-}
-
-#[test]
-fn a_data_set_opens_few_files_at_a_time() {
-    let dir = tempfile::tempdir().unwrap();
-    let months: Vec<CollectionRun> = (0..60)
-        .chain([0])
-        .map(|at| measured_in(&format!("{}-{:02}", 2020 + at / 12, 1 + at % 12)))
-        .map(|mut one| {
-            one.run.started = one.run.started.map(|time| time.replace("-30T", "-28T"));
-            one
-        })
-        .collect();
-    all(DatasetSink::new(dir.path()), &months);
-    let runs: Vec<String> =
-        files_below(dir.path()).into_iter().filter(|name| name.starts_with("runs/")).collect();
-    assert_eq!(runs.len(), 61, "the first month was closed and got a second part");
-    assert_eq!(runs.iter().map(|name| rows_of(&dir.path().join(name))).sum::<i64>(), 61);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod browser;
 mod import;
 mod publish;
 mod repository;
+mod serve;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
 mod submit;

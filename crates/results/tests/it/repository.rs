@@ -20,7 +20,8 @@ impl Forge {
         }
         let forge = Forge { scratch: Scratch::new(), flashmark: Flashmark::new() };
         let (bare, owner) = (forge.word("cards.git"), forge.word("owner"));
-        tool("git", &["init", "--quiet", "--bare", "-b", "main", &bare]);
+        // Its branch is not the one that the forge expected.
+        tool("git", &["init", "--quiet", "--bare", "-b", "master", &bare]);
         forge.flashmark.done(&["init", &owner, "--title", "Our cards"]);
         forge.git("owner", &["init", "--quiet", "-b", "main"]);
         forge.commit("owner", "Begin a collection");
@@ -45,7 +46,8 @@ impl Forge {
 
     /// Clones the repository under this name, changes something and commits it.
     fn change(&self, dir: &str, change: impl FnOnce(&Path)) {
-        tool("git", &["clone", "--quiet", &self.word("cards.git"), &self.word(dir)]);
+        let words = ["clone", "--quiet", "-b", "main"];
+        tool("git", &[&words[..], &[&self.word("cards.git"), &self.word(dir)]].concat());
         change(&self.scratch.at(dir));
         self.commit(dir, "Change something");
     }
@@ -92,39 +94,71 @@ fn records(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// What `gh` does, in a folder instead of GitHub.
+const GH: &str = r#"#!/bin/sh
+case "$1 $2" in
+    "api user") echo Ada ;;
+    "repo fork") test -e "$FORGE/ada" || git clone -q --bare "$FORGE/our/cards.git" "$FORGE/ada/cards.git" ;;
+    "pr create") echo "$@" >> "$FORGE/asked"; echo https://github.com/our/cards/pull/1 ;;
+esac
+"#;
+
+/// Two commands, with the forge's tool, lead from a run to a pull request; what they print without
+/// it leads there too.
 #[test]
 fn a_run_becomes_a_line_of_a_published_page() {
     let Some(forge) = Forge::new() else { return };
-    // The contributor: a run, sent to the address of the repository.
+    let hub = forge.scratch.directory("hub");
+    fs::create_dir(hub.join("our")).unwrap();
+    fs::rename(forge.scratch.at("cards.git"), hub.join("our/cards.git")).unwrap();
+    let tools = forge.scratch.directory("tools");
+    let gh = forge.scratch.file("tools/gh", GH);
+    fs::set_permissions(&gh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let new_user = Flashmark::new();
-    new_user.done(&["run", "sim:a1", "--suite", "quick"]);
-    let work = forge.scratch.directory("work");
-    let address = format!("file://{}", forge.word("cards.git"));
-    let mut submit =
-        new_user.command(&["submit", "latest", "--to", &address, "--sender", "ada", "--yes"]);
-    let sent = Ran::of(submit.current_dir(&work));
-    assert_eq!(sent.code, Some(0), "{sent}");
-    assert!(sent.out.contains("git push -u origin ada-"), "{sent}");
-    let clone = work.join("cards");
-    let [record] = &records(&clone)[..] else { panic!("one record is written") };
-    assert!(fs::metadata(record).unwrap().len() <= 100_000);
-    forge.commit("work/cards", "Add a1 32 GB");
-    // The pull request.
-    let checked = forge.checked("work/cards", "ada");
-    assert_eq!(checked.code, Some(0), "{checked}");
-    assert!(checked.out.contains("1 record taken, 0 wrong"), "{checked}");
-    // Who reviews it looks at the record.
-    let shown = forge.flashmark.done(&["show", record.to_str().unwrap()]);
-    assert!(shown.out.contains("a1, simulated medium") && shown.out.contains("IOPS"), "{shown}");
-    assert_eq!(forge.checked("work/cards", "mallory").code, Some(1), "it is ada's record");
+    let submit = |medium: &str, to: &str, path: String| {
+        new_user.done(&["run", &format!("sim:{medium}"), "--suite", "quick"]);
+        let mut command = new_user.command(&["submit", "latest", "--to", to, "--yes"]);
+        command.env("PATH", path).env("FORGE", &hub).env("GIT_CONFIG_COUNT", "2");
+        command.env("GIT_CONFIG_KEY_0", format!("url.{}/.insteadOf", hub.display()));
+        command.env("GIT_CONFIG_VALUE_0", "https://github.com/");
+        command.env("GIT_CONFIG_KEY_1", "github.user").env("GIT_CONFIG_VALUE_1", "Ada");
+        Ran::of(&mut command)
+    };
+    let path = std::env::var("PATH").unwrap();
+    for (at, medium) in ["a1", "class10"].iter().enumerate() {
+        let sent = submit(medium, "our/cards", format!("{}:{path}", tools.display()));
+        assert_eq!(sent.out, "Sent: https://github.com/our/cards/pull/1\n", "{sent}");
+        let asked = fs::read_to_string(hub.join("asked")).unwrap();
+        let head = asked.lines().nth(at).unwrap().split("--head ada:").nth(1).unwrap();
+        let branch = head.split(' ').next().unwrap();
+        // The pull request, of one record on the newest main branch.
+        forge.git(
+            "owner",
+            &["fetch", "--quiet", hub.join("ada/cards.git").to_str().unwrap(), branch],
+        );
+        forge.git("owner", &["checkout", "--quiet", "FETCH_HEAD"]);
+        let words = ["validate", &forge.word("owner"), "--since", "main", "--sender"];
+        let checked = forge.flashmark.run(&[&words[..], &["Ada"]].concat());
+        assert!(checked.out.contains("1 record taken, 0 wrong"), "{checked}");
+        let stolen = forge.flashmark.run(&[&words[..], &["mallory"]].concat());
+        assert_eq!(stolen.code, Some(1), "it is ada's record");
+        assert!(!forge.git("owner", &["log", "-1", "--format=%ae"]).contains("example.org"));
+    }
+    // By hand: a copy of a repository in a folder.
+    let bare = hub.join("our/cards.git");
+    let sent = submit("a1", bare.to_str().unwrap(), path);
+    let typed = sent.out.lines().filter(|line| line.starts_with("  git ")).collect::<Vec<_>>();
+    assert_eq!(typed.len(), 2, "{sent}");
+    for line in typed {
+        tool("sh", &["-c", line]);
+    }
+    let branches = tool("git", &["-C", hub.join("our/cards-ada.git").to_str().unwrap(), "branch"]);
+    assert!(branches.contains("ada-"), "{branches}");
     // The maintainer merges it, and the workflow publishes.
-    forge.git("work/cards", &["push", "--quiet", "origin", "HEAD:main"]);
-    let site = forge.word("site");
-    forge.flashmark.done(&["publish", &site, "--collection", clone.to_str().unwrap()]);
+    forge.git("owner", &["checkout", "--quiet", "-B", "main"]);
+    forge.flashmark.done(&["publish", &forge.word("site"), "--collection", &forge.word("owner")]);
     let page = fs::read_to_string(forge.scratch.at("site/simulated.html")).unwrap();
-    assert!(page.contains("a1 32 GB"), "{page}");
-    let again = forge.submit("latest", "work/cards", "ada");
-    assert_ne!(again.code, Some(0), "this user has no such run: {again}");
+    assert!(page.contains("class10"), "{page}");
 }
 
 #[test]
@@ -208,12 +242,26 @@ fn a_pull_request_is_judged_by_the_workflow_of_the_main_branch() {
     let steps = workflow["jobs"]["validate"]["steps"].as_vec().unwrap();
     let checkout = steps.iter().position(|step| step["uses"].as_str().is_some()).unwrap();
     assert_eq!(steps[checkout]["with"]["persist-credentials"].as_bool(), Some(false));
-    let run: Vec<&str> = steps[checkout..].iter().filter_map(|step| step["run"].as_str()).collect();
-    let [run] = &run[..] else { panic!("nothing of the pull request is run") };
-    let commands: Vec<&str> =
-        run.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(commands, ["test", "flashmark-collection"], "nothing of the pull request is run");
-    assert!(run.contains("validate . --sender \"$SENDER\" --since HEAD^1"), "{run}");
+    let run: Vec<&str> = steps.iter().filter_map(|step| step["run"].as_str()).collect();
+    let commands: Vec<&str> = run
+        .iter()
+        .flat_map(|run| run.lines())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    let from_main = ["git", "curl", "echo", "tar", "test", "../bin/flashmark-collection"];
+    assert_eq!(commands, from_main, "nothing of the pull request is run");
+    assert!(run[0].starts_with("git show HEAD^1:flashmark-collection.json"), "{run:?}");
+    assert!(run[1].contains("validate . --sender \"$SENDER\" --since HEAD^1"), "{run:?}");
+    for name in ["validate", "publish"] {
+        let text = fs::read_to_string(dir.join(format!(".github/workflows/{name}.yml"))).unwrap();
+        let used = text
+            .lines()
+            .filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: "));
+        for action in used {
+            let (_, commit) = action.split_once('@').unwrap();
+            assert!(commit.len() > 40 && commit.as_bytes()[40] == b' ', "{action}");
+        }
+    }
     let reference = steps[checkout]["with"]["ref"].as_str().unwrap();
     assert!(reference.starts_with("refs/pull/") && reference.ends_with("/merge"), "{reference}");
 }
@@ -300,17 +348,6 @@ fn a_time_to_come_is_not_shown() {
     let table = fs::read_to_string(forge.scratch.at("site/data/table.json")).unwrap();
     assert!(!table.contains("9998") && !table.contains("1970"), "{table}");
     assert!(table.contains("FUTURE"), "{table}");
-}
-
-#[test]
-fn a_bare_repository_is_named_by_its_path() {
-    let Some(forge) = Forge::new() else { return };
-    let record = forge.record("card.json", |_| ());
-    let work = forge.scratch.directory("work");
-    let words = ["submit", &record, "--to", &forge.word("cards.git"), "--sender", "ada", "--yes"];
-    let sent = Ran::of(forge.flashmark.command(&words).current_dir(&work));
-    assert_eq!(sent.code, Some(0), "{sent}");
-    assert_eq!(records(&work.join("cards")).len(), 1, "{sent}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn what_is_shown_is_what_is_sent() {
     assert!(!shown.out.contains(&record.run.id) && !shown.out.contains("\"target_path\""));
     insta::assert_snapshot!(ran.transcript(&[(&dir, "DIR"), (RECORD, "RECORD")]), @r#"
     exit 0
-    This would be written to DIR, for everyone to read:
+    This would be sent to DIR, for everyone to read:
       Medium    card 8 GB (simulated medium) 8.00 GB sim
       Label     a hand-checked sample
       Measured  by flashmark 0.1.0, suite quick, took 500 ms
@@ -54,11 +54,9 @@ fn what_is_shown_is_what_is_sent() {
     `flashmark submit RUN --show` prints all of it: 152 lines of JSON.
     --- and on standard output
     Written: DIR/records/ada/ai672secs3lpkdcy.json.gz
-    To send it, from DIR:
-      git checkout -b ada-ai672secs3lpkdcy
-      git add records/ada/ai672secs3lpkdcy.json.gz && git commit -m "Add card 8 GB"
-      git push -u origin ada-ai672secs3lpkdcy
-    and open a pull request from that branch. The collection judges it there.
+    To keep it:
+      git -C DIR add records/ada/ai672secs3lpkdcy.json.gz
+      git -C DIR commit -m "Add card 8 GB"
     "#);
 }
 
@@ -68,7 +66,7 @@ fn nobody_is_asked_so_nothing_is_sent() {
     let ran = Flashmark::new().run(&["submit", RECORD, "--to", &dir, "--sender", "ada"]);
     assert_eq!(ran.code, Some(3), "{ran}");
     assert!(
-        ran.err.contains("This would be written") && ran.err.contains("add --yes to send"),
+        ran.err.contains("This would be sent") && ran.err.contains("add --yes to send"),
         "{ran}"
     );
     assert!(records(&dir).is_empty());
@@ -93,7 +91,7 @@ fn who_is_there_is_asked() {
         child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, Some(code), "{typed:?}: {ran}");
-        assert!(ran.out.contains("Write it? [y/N]"), "{ran}");
+        assert!(ran.out.contains("Send it? [y/N]"), "{ran}");
         assert_eq!(!records(&dir).is_empty(), sent, "{typed:?}");
     }
 }

@@ -14,9 +14,7 @@ import prometheus_client.openmetrics.parser
 import prometheus_client.parser
 
 folder, cells, checkout = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-sys.path.insert(0, str(checkout / "deploy/python"))
 sys.dont_write_bytecode = True
-import flashmark_dataset
 
 
 def expect(what, found, wanted):
@@ -55,29 +53,11 @@ plain = list(prometheus_client.parser.text_string_to_metric_families(text))
 expect("text for node_exporter: the same", [f.samples for f in plain], [f.samples for f in families])
 
 os.chdir(folder)
-questions = re.findall(r"^## (.*?)$.*?^```sql\n(.*?)^```", (checkout / "docs/analysis.md").read_text(), re.M | re.S)
-views = re.search(r"^```sql\n(CREATE VIEW.*?)^```", (checkout / "docs/analysis.md").read_text(), re.M | re.S)
-expect("docs/analysis.md: questions", len(questions), 10)
-duckdb.sql(views[1])
-answers = []
-for question, query in questions:
-    answers.append(duckdb.sql(query).df())
-    expect(f"DuckDB: {question}: an answer", len(answers[-1]) > 0, True)
-    print(answers[-1].to_string())
+queries = re.findall(r"^```sql\n(.*?)^```", (checkout / "docs/analysis.md").read_text(), re.M | re.S)
+expect("docs/analysis.md: views and questions", len(queries), 4)
+duckdb.sql(queries[0])
+answers = [duckdb.sql(query).df() for query in queries[1:]]
 expect("the slow card", list(answers[0]["model_name"]), ["b4"])
-expect("A1 reaches A1", [list(answers[2]["model_name"]), bool(answers[2]["reaches_a1"].all())], [["a32"], True])
-readers = dict(zip(answers[3]["reader"], answers[3]["share_of_best"]))
+expect("A1 reaches A1", [list(answers[1]["model_name"]), bool(answers[1]["reaches_a1"].all())], [["a32"], True])
+readers = dict(zip(answers[2]["reader"], answers[2]["share_of_best"]))
 expect("the slow reader", readers, {"Slow Reader": 0.5, "host slot": 1.0})
-expect("hosts of a model", list(answers[5]["hosts"]), [2])
-months = duckdb.sql("SELECT DISTINCT kind, month FROM runs ORDER BY ALL").fetchall()
-expect("DuckDB: partitions", months, [("sd", "2025-06"), ("sd", "2026-11"), ("usb", "2025-06")])
-
-frame = flashmark_dataset.read("dataset", "cells", kinds=["sd"], since="2026-01", columns=["run_id", "iops", "kind"])
-expect("flashmark_dataset: runs", frame["run_id"].nunique(), 2)
-expect("flashmark_dataset: kinds", set(frame["kind"]), {"sd"})
-expect("flashmark_dataset: units", [frame.attrs["units"][name] for name in ("iops", "bps")], ["1/s", "B/s"])
-expect("flashmark_dataset: schema", frame.attrs["schema"], "flashmark/1")
-sums = flashmark_dataset.read("dataset", "histograms").groupby(["run_id", "cell_id"])["count"].sum()
-counted = flashmark_dataset.read("dataset", "cells").set_index(["run_id", "cell_id"])["latency_n"]
-expect("histograms: as many as latency_n", bool((sums == counted.loc[sums.index]).all()), True)
-expect("series: a unit of an axis", flashmark_dataset.units("dataset", "series"), {"x": "x_axis", "y": "y_axis"})

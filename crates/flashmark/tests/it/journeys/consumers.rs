@@ -31,8 +31,8 @@ fn consumers_open_what_is_exported() {
         flashmark.done(&["export", "latest", "--format", format, "-o", to.to_str().unwrap()]);
     }
     let runs = as_measured(&scratch);
-    let dataset = scratch.at("dataset");
-    let words = ["export", "--format", "dataset", "-o", dataset.to_str().unwrap()];
+    let data = scratch.at("data");
+    let words = ["export", "--format", "parquet", "-o", data.to_str().unwrap()];
     flashmark.done(&words.into_iter().chain(runs.iter().map(String::as_str)).collect::<Vec<_>>());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/journeys/consumers.py");
     let cells = flashmark.record().cells.len().to_string();

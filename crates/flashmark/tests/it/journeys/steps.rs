@@ -39,7 +39,6 @@ pub const STEPS: &[Step] = &[
     Step { name: "compare", take: compare },
     Step { name: "export csv", take: export_csv },
     Step { name: "export parquet", take: export_parquet },
-    Step { name: "export dataset", take: export_dataset },
     Step { name: "export json", take: export_json },
     Step { name: "publish", take: publish },
     Step { name: "validate", take: validate },
@@ -251,20 +250,6 @@ fn export_parquet(walk: &Walk<'_>) -> Result<(), String> {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     ensure(names == ["cells.parquet".into(), "runs.parquet".into()].into(), || format!("{names:?}"))
-}
-
-/// Checks that no file of an earlier data set is left.
-fn export_dataset(walk: &Walk<'_>) -> Result<(), String> {
-    let dir = walk.at("dataset");
-    let export = || walk.done(&["export", "latest", "--format", "dataset", "-o", word(&dir)]);
-    export()?;
-    let old = dir.join("cells/kind=sd/month=1999-12");
-    fs::create_dir_all(&old).map_err(|error| error.to_string())?;
-    export()?;
-    let tables = ["runs", "cells", "series", "histograms"];
-    ensure(tables.iter().all(|table| dir.join(table).is_dir()) && !old.exists(), || {
-        format!("{} is no data set, or holds what was there before", dir.display())
-    })
 }
 
 /// Checks that every cell is exported.

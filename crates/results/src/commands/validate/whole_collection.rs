@@ -11,7 +11,7 @@ use report::words;
 use crate::cli::ValidateFlags;
 use crate::commands::init::shown;
 use crate::repository::judging::{JudgedRecord, MISPLACED, judge, look_at};
-use crate::repository::{RECORDS, RecordFile, Repository, is_sender};
+use crate::repository::{RECORDS, RecordFile, Repository, is_account};
 
 /// Files that a pull request may change at most: no person looks through more.
 const MAX_CHANGED: usize = 100;
@@ -21,7 +21,7 @@ const MAX_CHANGED: usize = 100;
 pub fn check(dir: &Path, flags: &ValidateFlags) -> Result {
     let repository = Repository::open(dir).or_usage()?;
     let sender = flags.sender.as_deref().map(str::to_lowercase);
-    if let Some(sender) = sender.as_deref().filter(|sender| !is_sender(sender)) {
+    if let Some(sender) = sender.as_deref().filter(|sender| !is_account(sender)) {
         return usage(format_args!("'{}' is no account of a forge", printable(sender)));
     }
     let changes = match &flags.since {
