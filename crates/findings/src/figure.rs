@@ -2,6 +2,7 @@
 //! they are positive and finite. All conclusions use this module, so a damaged record leads to no
 //! finding rather than to a wrong one.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
@@ -258,13 +259,12 @@ pub(crate) fn form<'a>(record: &'a Record, test: &'a str, form: &str) -> Option<
 /// Span in bytes of most of a test's best cells; the others were measured for comparison.
 fn usual_span(record: &Record, test: &str) -> Option<u64> {
     let best = record.cells_of(test).map(|cell| cell.params.representative_rank()).min()?;
-    let spans = || {
-        record
-            .cells_of(test)
-            .filter(|cell| cell.params.representative_rank() == best)
-            .filter_map(|cell| cell.params.span_bytes)
-    };
-    spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
+    let cells = record.cells_of(test).filter(|cell| cell.params.representative_rank() == best);
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    for span in cells.filter_map(|cell| cell.params.span_bytes) {
+        *counts.entry(span).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(span, count)| (*count, *span)).map(|(span, _)| span)
 }
 
 /// Standard cell among these cells of a test: at the usual span, or else at the largest, since
