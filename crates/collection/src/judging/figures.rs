@@ -84,10 +84,11 @@ pub(super) fn draw(run: &mut Published) {
 
 /// True if the rate of a cell is that of all its I/Os. That of a medium that was filled several times
 /// is of the first pass.
-fn is_of_ios(cell: &Cell) -> bool {
-    let is_of_a_part = cell.test == test::PRIME && cell.params.passes.is_some_and(|n| n > 1);
-    let is_stated = is_of_a_part || STATED.contains(&cell.test.as_str());
-    cell.count_unit() == CountUnit::Ios && !is_stated
+pub(super) fn is_of_ios(cell: &Cell) -> bool {
+    let test = cell.test.as_str();
+    let is_of_a_part = test == test::PRIME && cell.params.passes.is_some_and(|n| n > 1);
+    let is_stated = is_of_a_part || STATED.contains(&test);
+    OF_BLOCKS.contains(&test) || cell.count_unit() == CountUnit::Ios && !is_stated
 }
 
 /// Histogram of a cell that has latencies.
@@ -118,7 +119,8 @@ fn cap(cell: &mut Cell) {
 
 /// Caps bytes and rounds of a cell by its I/Os, and its time from below.
 fn set_counts(cell: &mut Cell) {
-    if let Some(block) = cell.params.block_bytes.filter(|_| OF_BLOCKS.contains(&&*cell.test)) {
+    if OF_BLOCKS.contains(&cell.test.as_str()) {
+        let block = cell.params.block_bytes.unwrap_or(0);
         cell.bytes = cell.bytes.min(cell.ops.saturating_mul(block));
     }
     if saturating_sum(cell.rounds.iter().map(|round| round.ops)) != cell.ops {
@@ -143,16 +145,21 @@ fn set_counts(cell: &mut Cell) {
 
 /// Latencies from the histogram; none without it.
 fn set_latencies(cell: &mut Cell) {
-    let Some(histogram) = histogram(cell) else {
+    let Some(longest_ns) = histogram(cell).map(Histogram::max) else {
         cell.metrics.latency_ns = None;
         return;
     };
-    let Some(stated) = &cell.metrics.latency_ns else { return };
+    // A histogram knows it to three digits.
+    let shortest_ns = longest_ns - longest_ns / 1000;
+    if let Some(stall) = cell.metrics.other.get_mut(metric::WORST_STALL_NS) {
+        stall.value = stall.value.max(shortest_ns as f64);
+    }
+    let known = histogram(cell).zip(cell.metrics.latency_ns.as_ref());
+    let Some((histogram, stated)) = known else { return };
     if stated.n < histogram.len() && !is_of_ios(cell) {
         return;
     }
-    let longest_ns = histogram.max();
-    let worst_ns = stated.max.clamp(longest_ns - longest_ns / 1000, longest_ns);
+    let worst_ns = stated.max.clamp(shortest_ns, longest_ns);
     let mut drawn = if cell.rounds.is_empty() {
         Latency { ci95: stated.ci95.clone(), ..stats::latency(histogram, worst_ns) }
     } else {
@@ -166,9 +173,6 @@ fn set_latencies(cell: &mut Cell) {
         }
     }
     drawn.ci95.retain(|name, _| name == "p50" || name == "p99");
-    if let Some(stall) = cell.metrics.other.get_mut(metric::WORST_STALL_NS) {
-        stall.value = stall.value.max(worst_ns as f64);
-    }
     cell.metrics.latency_ns = Some(drawn);
 }
 

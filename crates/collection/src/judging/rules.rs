@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use findings::LINK_SLACK;
 use record::collection::{FigureUnit, HeadlineFigure, Origin, RunHeadline};
 use record::units::{BytesPerSecond, Iops, Nanos};
-use record::{Cell, Flag, MediumKind, Moment, Path, Published, TargetKind, test};
+use record::{Cell, CountUnit, Flag, MediumKind, Moment, Path, Published, TargetKind, test};
 
 use super::figures::OF_BLOCKS;
-use super::{Rejection, limits, scan};
+use super::{Rejection, figures, limits, scan};
 
 /// A rule: code of a rejection, and the place and the reason if a run breaks it.
 type Rule = (&'static str, fn(&Published) -> Option<String>);
@@ -79,9 +79,11 @@ fn of_a_cell<'a>(
 fn uncounted(cell: &Cell) -> Option<String> {
     let entries = cell.histogram.as_ref()?.len();
     let claimed = cell.host_state.as_ref().map_or(0, |host_state| host_state.left_out);
-    let most = match cell.count_unit() {
-        record::CountUnit::Ios => entries + claimed.min((entries / 10).max(FEW_OF_THE_HOST)),
-        record::CountUnit::Commits | record::CountUnit::Lines => u64::MAX,
+    let is_of_ios = cell.count_unit() == CountUnit::Ios || figures::is_of_ios(cell);
+    let most = if is_of_ios {
+        entries + claimed.min((entries / 10).max(FEW_OF_THE_HOST))
+    } else {
+        u64::MAX
     };
     (!(entries..=most).contains(&cell.ops))
         .then(|| format!(".histogram: it has {entries} entries, the cell {} I/Os", cell.ops))

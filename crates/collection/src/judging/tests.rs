@@ -137,18 +137,6 @@ fn what_is_not_published_is_not_kept() {
 }
 
 #[test]
-fn a_run_at_hand_is_judged_as_one_that_is_sent() {
-    let mut bad = honest();
-    bad.label = Some("<script>".into());
-    let mut strange = honest();
-    strange.elapsed_ns = 40 * 86_400 * 1_000_000_000;
-    for run in [honest(), bad, strange] {
-        let sent = read_plain(&json_of(&run));
-        assert_eq!(read_run(&run, &UploadLimits::default()), sent);
-    }
-}
-
-#[test]
 fn conclusions_are_drawn_here_and_not_taken() {
     let mut run = honest();
     run.findings = vec![record::Finding {
@@ -301,12 +289,10 @@ text: cells[0].histogram: a text of 300000 bytes; at most 262144 are taken
 }
 
 #[test]
-fn texts_that_are_meant_for_a_browser_or_a_database() {
+fn texts_that_are_meant_for_a_browser() {
     insta::assert_snapshot!(listed([
         outcome_of(|run| run.label = Some("<script>alert(1)</script>".into())),
         outcome_of(|run| run.model = Some("x</title>".into())),
-        outcome_of(|run| run.label = Some("Robert'); DROP TABLE runs;--".into())),
-        outcome_of(|run| run.vendor = Some("' UNION SELECT secret FROM tokens --".into())),
         outcome_of(|run| run.model = Some("a\u{0}b".into())),
         outcome_of(|run| run.model = Some("a\u{1b}[31mb".into())),
         outcome_of(|run| run.label = Some("good \u{202e}dab".into())),
@@ -314,8 +300,6 @@ fn texts_that_are_meant_for_a_browser_or_a_database() {
     ]), @r"
 markup: label: a text with a tag in it; write it without
 markup: model: a text with a tag in it; write it without
-markup: label: a text with a statement for a database in it; write it without
-markup: vendor: a text with a statement for a database in it; write it without
 text: model: the character U+0000, which cannot be printed
 text: model: the character U+001B, which cannot be printed
 text: label: the character U+202E, which cannot be printed
@@ -375,46 +359,39 @@ out-of-range: classes.speed_class: 4294967295.0 cannot be; it would be from 0.0 
     insta::assert_snapshot!(read_plain(huge.as_bytes()).unwrap_err(), @r"out-of-range: cells[0].metrics.iops.x: number out of range at line 1 column 1113");
 }
 
-/// The cell with `more` I/Os in all, of which `left_out` have no latency; rates are those of all
-/// I/Os, as the program writes them.
-fn with_left_out(mut cell: Cell, more: u64, left_out: u64) -> Cell {
-    let timed = cell.ops as f64;
-    cell.ops += more;
-    cell.bytes += more * 4096;
-    for rate in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
-        let factor = cell.ops as f64 / timed;
-        (rate.n, rate.value) = (cell.ops, rate.value * factor);
-        rate.ci95 = rate.ci95.map(|ends| ends.map(|end| end * factor));
-    }
-    cell.host_state = Some(record::HostState { left_out, ..Default::default() });
-    cell
-}
-
+/// I/Os during a host stall count, and have no latency.
 #[test]
-fn a_plain_cell_with_host_stalls_is_taken() {
-    let outcome = |timed: u64, more: u64, left_out: u64| {
-        let took: Vec<u64> = (0..timed).map(|at| 60_000_000 + at % 997 * 1_000_000).collect();
-        outcome_of(|run| {
-            run.cells = vec![with_left_out(measured("random-write/1", &took), more, left_out)];
-            run.elapsed_ns = run.cells[0].elapsed_ns;
-        })
-    };
-    for (timed, left_out) in [(6656, 1), (6656, 600), (6, 2), (1, 2)] {
-        assert_eq!(outcome(timed, left_out, left_out), "taken, caveats: []", "{timed} {left_out}");
-    }
-    for (timed, more, left_out) in [(6656, 2, 1), (6656, 700, 700), (6, 17, 17)] {
-        let refused = outcome(timed, more, left_out);
-        assert!(refused.contains("entries, the cell"), "{timed} {more} {left_out}: {refused}");
+fn a_histogram_has_the_ios_of_its_cell_but_for_a_few_of_the_host() {
+    for (timed, more, left_out, is_taken) in [
+        (6656, 1, 1, true),
+        (6656, 600, 600, true),
+        (6, 2, 2, true),
+        (1, 2, 2, true),
+        (6656, 2, 1, false),
+        (6656, 700, 700, false),
+        (6, 17, 17, false),
+    ] {
+        let outcome = outcome_of(|run| {
+            let took: Vec<u64> = (0..timed).map(|at| 60_000_000 + at % 997 * 1_000_000).collect();
+            let mut cell = measured("random-write/1", &took);
+            (cell.ops, cell.bytes) = (timed + more, cell.bytes + more * 4096);
+            cell.host_state = Some(record::HostState { left_out, ..Default::default() });
+            run.cells = vec![cell];
+        });
+        let what = if is_taken { "taken, caveats: []" } else { "entries, the cell" };
+        assert!(outcome.contains(what), "{timed} {more} {left_out}: {outcome}");
     }
 }
 
-/// What a run prints after a change: the rate, its interval, p50, p99 and the longest stall.
-fn printed(run: &Published) -> [f64; 6] {
+/// What a run prints after a change: rates with the width of their interval, p50, p99, the longest
+/// I/O and the longest stall.
+fn printed(run: &Published) -> [f64; 7] {
     let metrics = &judge(run.clone()).unwrap().run.cells[0].metrics;
     let (iops, latency) = (metrics.iops.unwrap(), metrics.latency_ns.clone().unwrap());
     let ends = iops.ci95.map_or(0.0, |[low, high]| high / low);
-    let [p50, p99] = [latency.p50, latency.p99].map(|ns| ns.map_or(0.0, |ns| ns as f64));
-    [iops.value, metrics.bps.map_or(0.0, |bps| bps.value), ends, p50, p99, latency.max as f64]
+    let [p50, p99] = [latency.p50, latency.p99].map(|ns| ns.unwrap() as f64);
+    let stall = metrics.other[record::metric::WORST_STALL_NS].value;
+    [iops.value, metrics.bps.unwrap().value, ends, p50, p99, latency.max as f64, stall]
 }
 
 /// A run of four rounds, of 1000 writes each.
@@ -434,61 +411,68 @@ fn in_rounds() -> Published {
     judge(run).unwrap().run
 }
 
-/// A change of a cell by its sender, with its name.
-type Attack = (&'static str, fn(&mut Cell));
+/// Multiplies the numbers of a cell at a path, in all rounds if it begins with `rounds`.
+fn scale(cell: &mut Value, path: &str, factor: f64) {
+    let places = match path.strip_prefix("rounds/") {
+        Some(name) => (0..4).map(|at| format!("/rounds/{at}/{name}")).collect(),
+        None => vec![format!("/{path}")],
+    };
+    for place in places {
+        let number = cell.pointer_mut(&place).unwrap();
+        let scaled = number.as_f64().unwrap() * factor;
+        *number = if number.is_u64() { json!(scaled as u64) } else { json!(scaled) };
+    }
+}
 
 #[test]
 fn what_a_sender_states_moves_no_figure() {
-    let attacks: [Attack; 14] = [
-        ("less time", |cell| cell.elapsed_ns /= 10),
-        ("less time in rounds too", |cell| {
-            cell.elapsed_ns /= 10;
-            for round in &mut cell.rounds {
-                (round.elapsed_ns, round.iops) = (round.elapsed_ns / 10, round.iops * 10.0);
-            }
-        }),
-        ("another rate", |cell| cell.metrics.iops.as_mut().unwrap().value *= 10.0),
-        ("another interval", |cell| cell.metrics.iops.as_mut().unwrap().ci95 = Some([1.0, 1e8])),
-        ("more bytes a second", |cell| cell.metrics.bps.as_mut().unwrap().value *= 10.0),
-        ("more bytes", |cell| cell.bytes *= 10),
-        ("percentiles", |cell| {
-            let latency = cell.metrics.latency_ns.as_mut().unwrap();
-            (latency.p50, latency.p99, latency.max) = (Some(1), Some(2), 3);
-        }),
-        ("rounds with more I/Os than the cell", |cell| {
-            cell.rounds.iter_mut().for_each(|round| round.ops *= 10);
-        }),
-        ("rounds with fewer", |cell| cell.rounds.iter_mut().for_each(|round| round.ops /= 10)),
-        ("faster rounds", |cell| cell.rounds.iter_mut().for_each(|round| round.iops *= 10.0)),
-        ("rounds in no time", |cell| cell.rounds.iter_mut().for_each(|round| round.elapsed_ns = 0)),
-        ("a paid rate", |cell| {
-            let paid = Estimate { value: 1e9, ci95: None, n: 1 };
-            cell.metrics.other.insert(record::metric::PAID_IOPS.into(), paid);
-            cell.flags.push(Flag::Debt { debt_ns: 1 });
-        }),
-        ("a rate at the end", |cell| {
-            let forged = Estimate { value: 90e6, ci95: Some([89e6, 91e6]), n: 200 };
-            cell.metrics.other.insert(record::metric::SUSTAINED_BPS.into(), forged);
-        }),
-        ("no stall", |cell| {
-            cell.metrics.other.get_mut(record::metric::WORST_STALL_NS).unwrap().value = 1.0;
-        }),
+    let attacks: [&[(&str, f64)]; 15] = [
+        &[("elapsed_ns", 0.1)],
+        &[("elapsed_ns", 0.1), ("rounds/elapsed_ns", 0.1), ("rounds/iops", 10.0)],
+        &[("elapsed_ns", 0.0)],
+        &[("metrics/iops/value", 10.0), ("metrics/bps/value", 10.0)],
+        &[("metrics/iops/ci95/0", 0.01), ("metrics/iops/ci95/1", 100.0)],
+        &[("metrics/iops/ci95/0", 2.0)],
+        &[("metrics/bps/value", 10.0)],
+        &[("bytes", 10.0)],
+        &[("metrics/latency_ns/p50", 0.1), ("metrics/latency_ns/p99", 0.1)],
+        &[("metrics/latency_ns/max", 0.1), ("metrics/worst_stall_ns/value", 0.1)],
+        &[("rounds/ops", 10.0)],
+        &[("rounds/ops", 0.1)],
+        &[("rounds/iops", 10.0)],
+        &[("rounds/elapsed_ns", 0.0)],
+        &[("rounds/elapsed_ns", 0.1), ("rounds/iops", 10.0)],
     ];
     let honest = in_rounds();
     assert_eq!(judge(honest.clone()).unwrap().run, honest, "what is drawn stays");
-    for (attack, change) in attacks {
-        let mut run = honest.clone();
-        change(&mut run.cells[0]);
+    let mut changes: Vec<(String, Value)> = Vec::new();
+    for attack in attacks {
+        let mut cell = serde_json::to_value(&honest.cells[0]).unwrap();
+        attack.iter().for_each(|(path, factor)| scale(&mut cell, path, *factor));
+        changes.push((format!("{attack:?}"), cell));
+    }
+    for (name, forged) in [
+        ("paid_iops", json!({ "value": 1e9, "ci95": null, "n": 1 })),
+        ("sustained_bps", json!({ "value": 90e6, "ci95": [89e6, 91e6], "n": 200 })),
+    ] {
+        let mut cell = serde_json::to_value(&honest.cells[0]).unwrap();
+        cell["metrics"][name] = forged;
+        changes.push((name.to_owned(), cell));
+    }
+    // A unit of other tests would hide I/Os from the count.
+    let mut lines = serde_json::to_value(&honest.cells[0]).unwrap();
+    lines["unit"] = json!("lines");
+    scale(&mut lines, "metrics/iops/value", 10.0);
+    changes.push(("lines".to_owned(), lines));
+    for (attack, cell) in changes {
+        let run =
+            Published { cells: vec![serde_json::from_value(cell).unwrap()], ..honest.clone() };
         for (was, is) in printed(&honest).into_iter().zip(printed(&run)) {
-            // Without rounds the interval is that of the floor.
-            assert!((is / was - 1.0).abs() < 0.005 || is < 1.05, "{attack}: {was} {is}");
+            // An interval that does not have its figure inside is none.
+            assert!((is / was - 1.0).abs() < 0.005 || is == 0.0, "{attack}: {was} {is}");
         }
-        let other = |run: &Published, name: &str| {
-            let cell = &judge(run.clone()).unwrap().run.cells[0];
-            cell.metrics.other.get(name).map(|figure| figure.value)
-        };
-        assert_eq!(other(&run, "worst_stall_ns"), other(&honest, "worst_stall_ns"), "{attack}");
-        assert_eq!(other(&run, "sustained_bps"), None, "{attack}");
+        let drawn = &judge(run).unwrap().run.cells[0].metrics.other;
+        assert_eq!(drawn.get("sustained_bps"), None, "{attack}");
     }
 }
 
@@ -764,22 +748,11 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 /// True for one printable line with a known code and its status.
 fn is_in_order(rejection: &Rejection) -> bool {
-    let codes = [
-        "too-large",
-        "encoding",
-        "not-json",
-        "too-deep",
-        "too-many",
-        "text",
-        "markup",
-        "wrong-schema",
-        "newer-schema",
-        "not-a-run",
-    ];
+    let codes = "too-large encoding not-json too-deep too-many text markup wrong-schema newer-schema \
+                 not-a-run out-of-range contradiction impossible";
     let plain = rejection.reason.chars().all(|c| !c.is_control() && c != '\u{202e}')
         && rejection.reason.len() < 1000;
-    let known = codes.contains(&rejection.code)
-        || ["out-of-range", "contradiction", "impossible"].contains(&rejection.code);
+    let known = codes.split(' ').any(|code| code == rejection.code);
     plain && known
 }
 
