@@ -1,15 +1,11 @@
-//! Scan of the whole document without storing it: depth, counts, lengths, characters and schema.
-//! The parser afterwards allocates a vector for every list, so the lists have to be counted first.
-
-use std::fmt;
+//! Scan of the whole document before it becomes a run: depth, counts, lengths, characters and
+//! ranges, also of what is dropped afterwards.
 
 use record::{Histogram, SCHEMA};
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 use super::{Rejection, UploadLimits};
 
-/// Most values in all. The longest known honest run, a matrix of 420 cells, has a tenth of that.
-const MAX_VALUES: usize = 4_000_000;
 /// Largest number of I/Os, and of a number without a unit: larger than a seed.
 const MAX_OPS: f64 = 1e15;
 const MOST: f64 = 2e19;
@@ -33,36 +29,54 @@ const FAMILY: &str = "flashmark/";
 /// Members that only a whole record has, not its published part.
 const WHOLE: [&str; 3] = ["run", "medium", "plan"];
 
-/// Scans a document; rejects it at the first fault.
+/// Scans a document; rejects it at its first fault.
 pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> {
-    let mut scan = ScanState {
-        limits,
-        path: Vec::new(),
-        values: 0,
-        histograms: 0,
-        places: 0,
-        schema: false,
-        parts: 0,
-        fault: None,
-    };
-    let mut text = serde_json::Deserializer::from_slice(json);
-    let walked =
-        ValueVisitor { scan: &mut scan, depth: 0 }.deserialize(&mut text).and_then(|()| text.end());
-    if let Some(fault) = scan.fault.take() {
-        return Err(fault);
-    }
-    walked.map_err(|error| scan.broken(&error))?;
-    if !scan.schema {
-        let reason = format!(
-            "the document does not say what it is; a run begins with \"schema\": \"{SCHEMA}\""
-        );
-        return Err(Rejection::invalid("wrong-schema", reason));
-    }
-    if scan.parts == WHOLE.len() {
+    let document: Value = serde_json::from_slice(json).map_err(|error| unparsed(&error, json))?;
+    check_schema(document.get("schema"))?;
+    let mut scan = ScanState { limits, path: Vec::new(), histograms: 0, places: 0 };
+    scan.value(&document)?;
+    if WHOLE.iter().all(|name| document.get(name).is_some()) {
         let reason = "the document is a whole record; only the published part of one is taken, which is what `flashmark submit` sends";
         return Err(Rejection::invalid("not-a-run", reason.to_owned()));
     }
     Ok(())
+}
+
+/// Rejection of a text that is no JSON.
+fn unparsed(error: &serde_json::Error, json: &[u8]) -> Rejection {
+    let message = error.to_string();
+    let code = match () {
+        () if message.starts_with("number out of range") => "out-of-range",
+        () if message.starts_with("recursion limit") => "too-deep",
+        () => {
+            let message = quoted_short(&message);
+            return Rejection::invalid("not-json", format!("the body is not JSON: {message}"));
+        }
+    };
+    let place = place_of(error, &String::from_utf8_lossy(json));
+    Rejection::invalid(code, format!("{place}: {message}"))
+}
+
+fn check_schema(schema: Option<&Value>) -> Result<(), Rejection> {
+    let refused = |code, what: String| Err(Rejection::invalid(code, what));
+    let Some(text) = schema.and_then(Value::as_str) else {
+        let what = format!(
+            "the document does not say what it is; a run begins with \"schema\": \"{SCHEMA}\""
+        );
+        return refused("wrong-schema", what);
+    };
+    let found = quoted_short(text);
+    match text {
+        SCHEMA => Ok(()),
+        newer if newer.starts_with(FAMILY) => refused(
+            "newer-schema",
+            format!("schema: '{found}' is newer than what this version reads, '{SCHEMA}'"),
+        ),
+        _ => refused(
+            "wrong-schema",
+            format!("schema: '{found}' is no run of Flashmark; that would be '{SCHEMA}'"),
+        ),
+    }
 }
 
 /// A text that may be shown anywhere: one line, no control characters, limited in length.
@@ -166,91 +180,84 @@ pub(super) fn place_of(error: &serde_json::Error, json: &str) -> String {
 struct ScanState<'l> {
     limits: &'l UploadLimits,
     path: Vec<Step>,
-    values: usize,
     histograms: usize,
     /// Filled buckets of the histograms beyond [`FEW_HISTOGRAMS`].
     places: usize,
-    /// True once the document names a Flashmark schema.
-    schema: bool,
-    /// Number of members that only a whole record has.
-    parts: usize,
-    fault: Option<Rejection>,
 }
 
 impl ScanState<'_> {
-    /// Path of the current value.
-    fn place(&self) -> String {
+    /// The reason and place of a rejection.
+    fn refuse(&self, code: &'static str, what: impl std::fmt::Display) -> Result<(), Rejection> {
         let place = text_of(&self.path);
-        if place.is_empty() { "the document".to_owned() } else { quoted_short(&place) }
+        let place = if place.is_empty() { "the document".into() } else { quoted_short(&place) };
+        Err(Rejection::invalid(code, format!("{place}: {what}")))
     }
 
-    /// Notes the reason and place of a rejection; returns the error that ends the parsing.
-    fn refuse<E: Error>(&mut self, code: &'static str, what: impl fmt::Display) -> E {
-        self.fault = Some(Rejection::invalid(code, format!("{}: {what}", self.place())));
-        E::custom("refused")
-    }
-
-    fn broken(&self, error: &serde_json::Error) -> Rejection {
-        let message = error.to_string();
-        if message.starts_with("number out of range") {
-            return Rejection::invalid("out-of-range", format!("{}: {message}", self.place()));
+    fn value(&mut self, value: &Value) -> Result<(), Rejection> {
+        let most = self.limits.depth;
+        if (value.is_array() || value.is_object()) && self.path.len() >= most {
+            return self.refuse("too-deep", format_args!("nested more than {most} deep"));
         }
-        if message.starts_with("recursion limit") {
-            return Rejection::invalid("too-deep", format!("{}: {message}", self.place()));
+        match value {
+            Value::Null | Value::Bool(_) => Ok(()),
+            Value::Number(number) => self.number(number.as_f64().unwrap_or(f64::NAN)),
+            Value::String(text) => self.text(text),
+            Value::Array(list) => {
+                let most = self.longest_list();
+                if list.len() > most {
+                    return self.refuse("too-many", format_args!("more than {most} entries"));
+                }
+                let steps = (0..list.len()).map(Step::Number);
+                steps.zip(list).try_for_each(|(step, value)| self.within(step, value))
+            }
+            Value::Object(members) => {
+                if members.len() > MAX_MEMBERS {
+                    let what = format_args!("more than {MAX_MEMBERS} members");
+                    return self.refuse("too-many", what);
+                }
+                for (name, value) in members {
+                    self.long(name, NAME_BYTES)?;
+                    self.characters(name)?;
+                    self.within(Step::Member(name.clone()), value)?;
+                }
+                Ok(())
+            }
         }
-        Rejection::invalid("not-json", format!("the body is not JSON: {}", quoted_short(&message)))
     }
 
-    fn count<E: Error>(&mut self) -> Result<(), E> {
-        self.values += 1;
-        if self.values > MAX_VALUES {
-            Err(self.refuse("too-many", format_args!("more than {MAX_VALUES} values")))
-        } else {
-            Ok(())
-        }
+    fn within(&mut self, step: Step, value: &Value) -> Result<(), Rejection> {
+        self.path.push(step);
+        let found = self.value(value);
+        self.path.pop();
+        found
     }
 
-    fn number<E: Error>(&mut self, value: f64) -> Result<(), E> {
-        self.count()?;
+    fn number(&self, value: f64) -> Result<(), Rejection> {
         let (low, high) = range_at(&self.path);
         if (low..=high).contains(&value) {
             return Ok(());
         }
         let what = format_args!("{value:?} cannot be; it would be from {low:?} to {high:?}");
-        Err(self.refuse("out-of-range", what))
+        self.refuse("out-of-range", what)
     }
 
-    fn name<E: Error>(&mut self, name: &str) -> Result<(), E> {
-        if name.len() > NAME_BYTES {
-            return Err(self.refuse(
-                "text",
-                format_args!("a name of {} bytes; at most {NAME_BYTES} are taken", name.len()),
-            ));
-        }
-        self.characters(name)
-    }
-
-    fn text<E: Error>(&mut self, text: &str) -> Result<(), E> {
-        self.count()?;
-        match self.path.as_slice() {
-            [Step::Member(name)] if name == "schema" => return self.schema(text),
-            [Step::Member(cells), _, Step::Member(name)]
-                if cells == "cells" && name == "histogram" =>
-            {
-                self.long(text, HISTOGRAM_BYTES)?;
-                return self.histogram(text);
-            }
-            _ => {}
+    fn text(&mut self, text: &str) -> Result<(), Rejection> {
+        if let [Step::Member(cells), _, Step::Member(name)] = self.path.as_slice()
+            && cells == "cells"
+            && name == "histogram"
+        {
+            self.long(text, HISTOGRAM_BYTES)?;
+            return self.histogram(text);
         }
         self.long(text, self.limits.text_bytes)?;
         self.characters(text)?;
         if holds_markup(text) {
-            return Err(self.refuse("markup", "a text with a tag in it; write it without"));
+            return self.refuse("markup", "a text with a tag in it; write it without");
         }
         Ok(())
     }
 
-    fn histogram<E: Error>(&mut self, text: &str) -> Result<(), E> {
+    fn histogram(&mut self, text: &str) -> Result<(), Rejection> {
         self.histograms += 1;
         if self.histograms <= FEW_HISTOGRAMS {
             return Ok(());
@@ -258,46 +265,26 @@ impl ScanState<'_> {
         self.places += Histogram::decode(text).map_or(0, |histogram| histogram.buckets().count());
         if self.places > MAX_PLACES {
             let what = format_args!("more than {MAX_PLACES} places of histograms are filled");
-            return Err(self.refuse("too-many", what));
+            return self.refuse("too-many", what);
         }
         Ok(())
     }
 
-    fn schema<E: Error>(&mut self, text: &str) -> Result<(), E> {
-        let found = quoted_short(text);
-        match text {
-            SCHEMA => {
-                self.schema = true;
-                Ok(())
-            }
-            newer if newer.starts_with(FAMILY) => Err(self.refuse(
-                "newer-schema",
-                format_args!("'{found}' is newer than what this version reads, '{SCHEMA}'"),
-            )),
-            _ => Err(self.refuse(
-                "wrong-schema",
-                format_args!("'{found}' is no run of Flashmark; that would be '{SCHEMA}'"),
-            )),
-        }
-    }
-
-    fn long<E: Error>(&mut self, text: &str, most: usize) -> Result<(), E> {
+    fn long(&self, text: &str, most: usize) -> Result<(), Rejection> {
         if text.len() <= most {
             return Ok(());
         }
-        Err(self.refuse(
-            "text",
-            format_args!("a text of {} bytes; at most {most} are taken", text.len()),
-        ))
+        let what = format_args!("a text of {} bytes; at most {most} are taken", text.len());
+        self.refuse("text", what)
     }
 
-    fn characters<E: Error>(&mut self, text: &str) -> Result<(), E> {
+    fn characters(&self, text: &str) -> Result<(), Rejection> {
         match text.chars().find(|c| !is_plain(*c)) {
             None => Ok(()),
-            Some(c) => Err(self.refuse(
-                "text",
-                format_args!("the character U+{:04X}, which cannot be printed", u32::from(c)),
-            )),
+            Some(c) => {
+                let what = "which cannot be printed";
+                self.refuse("text", format_args!("the character U+{:04X}, {what}", u32::from(c)))
+            }
         }
     }
 
@@ -308,130 +295,5 @@ impl ScanState<'_> {
             Some(Step::Member(name)) if name == "activity" => MAX_SAMPLES,
             _ => self.limits.cells,
         }
-    }
-}
-
-/// Visitor of one value.
-struct ValueVisitor<'s, 'l> {
-    scan: &'s mut ScanState<'l>,
-    depth: usize,
-}
-
-impl<'l> ValueVisitor<'_, 'l> {
-    /// Enters one more level; fails at the depth limit.
-    fn down<E: Error>(&mut self) -> Result<(), E> {
-        self.depth += 1;
-        let most = self.scan.limits.depth;
-        if self.depth > most {
-            Err(self.scan.refuse("too-deep", format_args!("nested more than {most} deep")))
-        } else {
-            Ok(())
-        }
-    }
-
-    fn within(&mut self) -> ValueVisitor<'_, 'l> {
-        ValueVisitor { scan: &mut *self.scan, depth: self.depth }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for ValueVisitor<'_, '_> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ValueVisitor<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.scan.count()
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
-        self.scan.count()
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
-        self.scan.number(value as f64)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        self.scan.number(value as f64)
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        self.scan.number(value)
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.scan.text(text)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
-        self.down()?;
-        self.scan.count()?;
-        let most = self.scan.longest_list();
-        for number in 0.. {
-            self.scan.path.push(Step::Number(number));
-            let found = list.next_element_seed(self.within())?;
-            self.scan.path.pop();
-            if found.is_none() {
-                break;
-            }
-            if number >= most {
-                return Err(self.scan.refuse("too-many", format_args!("more than {most} entries")));
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut object: A) -> Result<(), A::Error> {
-        self.down()?;
-        self.scan.count()?;
-        let mut members = 0;
-        while object.next_key_seed(Name { scan: &mut *self.scan })?.is_some() {
-            members += 1;
-            if members > MAX_MEMBERS {
-                self.scan.path.pop();
-                return Err(self
-                    .scan
-                    .refuse("too-many", format_args!("more than {MAX_MEMBERS} members")));
-            }
-            object.next_value_seed(self.within())?;
-            self.scan.path.pop();
-        }
-        Ok(())
-    }
-}
-
-/// Visitor of a member's name, which it adds to the path.
-struct Name<'s, 'l> {
-    scan: &'s mut ScanState<'l>,
-}
-
-impl<'de> DeserializeSeed<'de> for Name<'_, '_> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Name<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<(), E> {
-        self.scan.name(name)?;
-        self.scan.parts += usize::from(self.scan.path.is_empty() && WHOLE.contains(&name));
-        self.scan.path.push(Step::Member(name.to_owned()));
-        Ok(())
     }
 }

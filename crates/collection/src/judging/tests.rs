@@ -280,7 +280,7 @@ too-deep: more[0][0][0][0][0][0][0]: nested more than 8 deep
 too-many: cells: more than 3 entries
 too-many: cells[0].series[0].points: more than 5 entries
 text: label: a text of 51 bytes; at most 50 are taken
-text: cells[0].metrics: a name of 200 bytes; at most 128 are taken
+text: cells[0].metrics: a text of 200 bytes; at most 128 are taken
 too-many: cells[0].params: more than 256 members
 text: cells[0].histogram: a text of 300000 bytes; at most 262144 are taken
 ");
