@@ -5,9 +5,9 @@
 //! that a cell paid for deferred work (it only lowers a figure), flags of the host, sizes and
 //! settings. These stay as stated:
 //!
-//! - The tests in [`STATED`], whose figures are not I/Os over time, or that of a part of the I/Os: a
-//!   record does not have the time of each part. Commits and the end of a long write are held
-//!   within what their histogram allows.
+//! - The tests in [`STATED`] and the works of a matrix, whose figures are not I/Os over time, or
+//!   those of a part of the I/Os: a record does not have the time of each part. Commits and the end
+//!   of a long write are held within what their histogram allows.
 //! - Figures that a test adds in `Metrics::other`, but for access times and stalls.
 //! - The interval of a single stretch, which rests on the order of its I/Os. On a real host it is at
 //!   least the floor of all runs.
@@ -15,24 +15,26 @@
 //!
 //! All of them are within the limits of kind and interface (`rules`).
 
-use super::limits;
 use record::units::saturating_sum;
 use record::{
     CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, Histogram, Latency, Published, SeriesAxis,
     TargetKind, metric, test,
 };
 
+use super::limits;
+
 /// Tests whose rate is not that of all their I/Os.
-const STATED: [&str; 8] = [
+const STATED: [&str; 7] = [
     test::BUFFERED_READ,
     test::COMMIT,
     test::EXT2_FILL,
     test::EXT2_FORMAT,
     test::FLUSH_COST,
     test::LOG_APPEND,
-    test::MATRIX,
     test::REPLAY,
 ];
+/// Label of the cells of a matrix: each work has a rate of its own kind, such as the sum over threads.
+const WORK: &str = "work";
 /// Tests of which every I/O is one block.
 pub(super) const OF_BLOCKS: [&str; 7] = [
     test::RANDOM_WRITE,
@@ -87,7 +89,7 @@ pub(super) fn draw(run: &mut Published) {
 pub(super) fn is_of_ios(cell: &Cell) -> bool {
     let test = cell.test.as_str();
     let is_of_a_part = test == test::PRIME && cell.params.passes.is_some_and(|n| n > 1);
-    let is_stated = is_of_a_part || STATED.contains(&test);
+    let is_stated = is_of_a_part || STATED.contains(&test) || cell.labels.contains_key(WORK);
     OF_BLOCKS.contains(&test) || cell.count_unit() == CountUnit::Ios && !is_stated
 }
 
@@ -105,7 +107,7 @@ fn least_ns(cell: &Cell) -> f64 {
 /// Lowers the rates of another tool to what its latencies allow.
 fn cap(cell: &mut Cell) {
     let least_ns = least_ns(cell);
-    if least_ns <= 0.0 || cell.count_unit() != CountUnit::Ios {
+    if least_ns <= 0.0 || !is_of_ios(cell) {
         return;
     }
     let rates = [(&mut cell.metrics.iops, cell.ops), (&mut cell.metrics.bps, cell.bytes)];
