@@ -20,10 +20,7 @@ use super::*;
 fn measured(id: &str, latencies_ns: &[u64]) -> Cell {
     let mut histogram = Histogram::default();
     latencies_ns.iter().for_each(|ns| histogram.record(*ns));
-    let (ops, sum) = (latencies_ns.len() as u64, latencies_ns.iter().sum::<u64>());
-    let (iops, bytes) = (ops as f64 / (sum as f64 / 1e9), ops * 4 * KIB);
-    let rate =
-        |value: f64| Some(Estimate { value, ci95: Some([value * 0.9, value * 1.1]), n: ops });
+    let (ops, took_ns) = (latencies_ns.len() as u64, latencies_ns.iter().sum::<u64>());
     let mut cell = Cell::begun(
         id,
         id.split('/').next().unwrap(),
@@ -41,18 +38,20 @@ fn measured(id: &str, latencies_ns: &[u64]) -> Cell {
             ..Params::default()
         },
     );
-    cell.metrics.iops = rate(iops);
-    cell.metrics.bps = rate(iops * 4096.0);
+    let rate = Some(Estimate { value: 1.0, ci95: Some([0.9, 1.1]), n: ops });
+    (cell.metrics.iops, cell.metrics.bps) = (rate, rate);
+    (cell.ops, cell.bytes, cell.elapsed_ns) = (ops, ops * 4 * KIB, took_ns);
+    (cell.written_bytes, cell.stop) = (cell.bytes, Stop::Converged);
+    stats::set_rates(&mut cell);
     let longest_ns = *latencies_ns.iter().max().unwrap();
     cell.metrics.latency_ns = Some(stats::latency(&histogram, longest_ns));
     cell.histogram = Some(histogram);
-    (cell.ops, cell.bytes, cell.written_bytes, cell.elapsed_ns, cell.stop) =
-        (ops, bytes, bytes, sum, Stop::Converged);
+    let bps = cell.metrics.bps.unwrap().value;
     cell.series = vec![Series {
         name: "rate".into(),
         x: record::SeriesAxis::Bytes,
         y: record::SeriesAxis::Bps,
-        points: vec![[0.0, iops], [4096.0, iops]],
+        points: vec![[4096.0, bps], [8192.0, bps]],
     }];
     cell
 }
