@@ -1,288 +1,342 @@
-//! Agreement of many senders on one figure. Each sender has one vote, however many runs, hosts or
-//! copies it sends. Votes far from the majority do not move the figure.
+//! Agreement of many senders on the figures and the verdict of one model. Each sender has one voice
+//! for a figure over a link, however many runs, hosts or copies it sends.
 //!
-//! The votes for a figure are sorted. The [`WINDOW`] that holds most of them is the agreeing group,
-//! and the figure is its median. A slow interface makes a medium slower and never faster, so a
-//! smaller group is preferred if its interface is the faster one. While less than 30 % of the votes
-//! are false, the window is that of the honest senders.
+//! Voices are counted in the order in which they were received. The first voice sets the value. From
+//! then on it moves only as far as two thirds of all voices lie beyond it: while false voices are
+//! fewer than twice the honest ones, it cannot leave the range of the honest ones. A value is
+//! confirmed once at least [`CONFIRMING_SENDERS`] voices agree with it, and twice as many as
+//! disagree. What was confirmed stays so; if later voices disagree, it is disputed. What senders
+//! claim of the medium (a fake, damage, the level of a use) changes by the same majority.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::collection::{Apart, CONFIRMING_SENDERS, FigureUnit, HeadlineFigure, HostSpread};
-
-use crate::judging::interface_bps;
+use record::collection::{
+    CONFIRMING_SENDERS, HeadlineFigure, HostSpread, LinkFigures, RunHeadline, Standing,
+};
 
 /// Largest ratio between agreeing figures of one medium: readers, hosts and cards of one production
-/// differ by less (docs/field/classes.md).
+/// differ by less (docs/field/classes.md). A voice agrees with a value within its square root.
 pub const WINDOW: f64 = 2.25;
-/// Least number of votes with which a smaller window is preferred to a larger one,
-const ENOUGH: usize = CONFIRMING_SENDERS as usize;
-/// with at least this share of all votes, and on a faster interface.
-const SHARE: f64 = 0.3;
-/// Least share of an interface's rate that a medium reaches if the interface is its bottleneck:
-/// packets and bus turnarounds take the rest.
-const NEARLY_CARRIED: f64 = 0.5;
+/// Most runs of a sender that count for a figure over a link, the latest ones: a thousand runs of
+/// one sender would take a million steps.
+const MOST_RUNS: usize = 32;
 
 /// Contribution of one run to its model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Vote {
+    /// Name of the run.
+    pub id: String,
     /// Sender: a forge account or a token. `None` where senders are not distinguished, as for runs
     /// of one's own machine.
     pub sender: Option<String>,
+    /// Time at which the collection received it. RFC 3339 in UTC; equal times are one step.
+    pub received: String,
     /// The host, as far as it is published; `None` if nothing is known of it.
     pub host: Option<String>,
-    /// Interface of the medium: "usb 2.0".
-    pub interface: Option<String>,
-    /// The verdict in a sentence.
-    pub verdict: Option<String>,
-    /// Faults of the medium and levels of its uses ([`record::collection::RunHeadline::claims`]).
-    pub claims: BTreeSet<String>,
-    /// Its headline figures.
-    pub figures: BTreeMap<HeadlineFigure, f64>,
+    /// Link of the medium: "usb 2.0".
+    pub link: Option<String>,
+    /// Its figures, faults, levels and verdict.
+    pub headline: RunHeadline,
+}
+
+impl Vote {
+    /// Its sender; the run itself if senders are not distinguished.
+    fn voice(&self) -> (Option<&str>, &str) {
+        let id = if self.sender.is_none() { self.id.as_str() } else { "" };
+        (self.sender.as_deref(), id)
+    }
+
+    /// Its value for a figure, if that is evidence.
+    fn value(&self, figure: HeadlineFigure) -> Option<f64> {
+        let value = *self.headline.figures.get(&figure)?;
+        let counts = value.is_finite() && value > 0.0 && !self.headline.thin.contains(&figure);
+        counts.then_some(value)
+    }
 }
 
 /// Common result of all runs of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Consensus {
-    /// Spread of each figure over the senders that agree on it.
+    /// Each figure over the link that has its rank.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
-    /// The verdict of the run closest to these figures, among the runs that claim only what most
-    /// senders claim. `None` if there is no such run.
+    /// The figures by link.
+    pub links: Vec<LinkFigures>,
+    /// Reports of a fake.
+    pub fake: Poll,
+    /// Reports of damage.
+    pub damaged: Poll,
+    /// Verdict of a run that claims only what holds.
     pub verdict: Option<String>,
-    /// Senders that agree with each other but not with the others.
-    pub apart: Option<Apart>,
+    /// That run.
+    pub shown: Option<String>,
 }
 
 impl Consensus {
     /// Computes the consensus of these votes; their order does not matter.
     pub fn of(votes: &[Vote]) -> Consensus {
-        let windows: BTreeMap<HeadlineFigure, Window> = HeadlineFigure::ALL
-            .into_iter()
-            .filter_map(|figure| Some((figure, Window::of(votes, figure)?)))
-            .collect();
-        let figures: BTreeMap<_, _> =
-            windows.iter().map(|(figure, window)| (*figure, window.spread)).collect();
-        Consensus { verdict: nearest(votes, &figures), apart: apart(votes, &windows), figures }
-    }
-}
-
-/// The votes that agree on a figure.
-struct Window {
-    low: f64,
-    high: f64,
-    spread: HostSpread,
-}
-
-impl Window {
-    fn of(votes: &[Vote], figure: HeadlineFigure) -> Option<Window> {
-        let sender_votes = sender_votes(votes, figure);
-        let (from, to) = place(&sender_votes, figure)?;
-        let agreeing = &sender_votes[from..to];
-        let inside = |vote: &&Vote| {
-            agreeing.iter().any(|sender_vote| sender_vote.sender == vote.sender.as_deref())
-        };
-        let runs = votes
-            .iter()
-            .filter(inside)
-            .filter_map(|vote| Some((vote.host.as_deref(), *vote.figures.get(&figure)?)));
-        let of_hosts = spread(runs)?;
-        let (low, high) = (agreeing.first()?.value, agreeing.last()?.value);
-        let spread = if sender_votes.iter().any(|sender_vote| sender_vote.sender.is_some()) {
-            let median = middle(agreeing, |sender_vote| sender_vote.value);
-            HostSpread { median, low, high, senders: (to - from) as u64, ..of_hosts }
-        } else {
-            // One's own runs are one voice.
-            of_hosts
-        };
-        Some(Window { low, high, spread })
-    }
-
-    fn holds(&self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
-    }
-}
-
-/// The vote of one sender for a figure.
-struct SenderVote<'a> {
-    sender: Option<&'a str>,
-    /// Median of the medians of its hosts.
-    value: f64,
-    /// Rate of its fastest interface in bytes per second; `None` if no interface is known.
-    interface_bps: Option<f64>,
-}
-
-/// Groups runs by sender; runs without a sender form one group.
-fn by_sender<'a>(
-    votes: impl IntoIterator<Item = &'a Vote>,
-) -> BTreeMap<Option<&'a str>, Vec<&'a Vote>> {
-    let mut by_sender: BTreeMap<_, Vec<&Vote>> = BTreeMap::new();
-    for vote in votes {
-        by_sender.entry(vote.sender.as_deref()).or_default().push(vote);
-    }
-    by_sender
-}
-
-/// The votes for a figure in ascending order.
-fn sender_votes(votes: &[Vote], figure: HeadlineFigure) -> Vec<SenderVote<'_>> {
-    let has_it = |vote: &&Vote| vote.figures.get(&figure).is_some_and(|value| value.is_finite());
-    let sender_vote = |(sender, votes): (_, Vec<&Vote>)| {
-        let runs = votes.iter().map(|vote| (vote.host.as_deref(), vote.figures[&figure]));
-        let interfaces = votes.iter().filter_map(|vote| interface_bps(vote.interface.as_deref()?));
-        Some(SenderVote {
-            sender,
-            value: spread(runs)?.median,
-            interface_bps: interfaces.max_by(f64::total_cmp),
-        })
-    };
-    let mut sender_votes: Vec<SenderVote> =
-        by_sender(votes.iter().filter(has_it)).into_iter().filter_map(sender_vote).collect();
-    sender_votes.sort_by(|a, b| a.value.total_cmp(&b.value));
-    sender_votes
-}
-
-/// The window of the agreeing votes, as start and end (exclusive) index into ascending votes.
-/// `None` if there are no votes.
-fn place(sender_votes: &[SenderVote], figure: HeadlineFigure) -> Option<(usize, usize)> {
-    let end = |from: usize| {
-        let most = sender_votes[from].value.max(0.0) * WINDOW;
-        from + sender_votes[from..].partition_point(|sender_vote| sender_vote.value <= most)
-    };
-    let windows: Vec<(usize, usize)> =
-        (0..sender_votes.len()).map(|from| (from, end(from).max(from + 1))).collect();
-    let count = |(from, to): &(usize, usize)| to - from;
-    // Neighbouring windows share votes: the one with most votes represents each group.
-    let is_crowd = |window: &&(usize, usize)| {
-        let rivals = windows.iter().filter(|other| other.0 < window.1 && window.0 < other.1);
-        rivals.map(count).max() == Some(count(window))
-    };
-    let mut crowds: Vec<(usize, usize)> = windows.iter().filter(is_crowd).copied().collect();
-    if !figure.smaller_is_better() {
-        crowds.reverse();
-    }
-    // Of equally large groups the worse: a liar gains more from good figures.
-    let largest = *crowds.iter().max_by_key(|window| count(window))?;
-    let enough = ENOUGH.max((sender_votes.len() as f64 * SHARE).ceil() as usize);
-    let counts_first = |faster: &&(usize, usize)| {
-        count(faster) >= enough
-            && figure.unit() == FigureUnit::Bps
-            && is_held_back(&sender_votes[largest.0..largest.1], &sender_votes[faster.0..faster.1])
-    };
-    let faster = crowds.iter().take_while(|window| **window != largest).find(counts_first);
-    Some(*faster.unwrap_or(&largest))
-}
-
-/// True if its interface limited the slower of two groups. At least half of its known interfaces
-/// are no faster than some rate, the group reaches most of that rate, and each faster vote has a
-/// faster interface and gains no more than that explains.
-fn is_held_back(slower: &[SenderVote], faster: &[SenderVote]) -> bool {
-    let mut known: Vec<f64> =
-        slower.iter().filter_map(|sender_vote| sender_vote.interface_bps).collect();
-    known.sort_by(f64::total_cmp);
-    let carried = known.get(known.len() / 2).copied();
-    let theirs: Option<Vec<f64>> =
-        faster.iter().map(|sender_vote| sender_vote.interface_bps).collect();
-    let least = theirs.and_then(|theirs| theirs.into_iter().min_by(f64::total_cmp));
-    let Some((carried, least)) = carried.zip(least) else { return false };
-    let (slow, fast) = (middle(slower, |it| it.value), middle(faster, |it| it.value));
-    least > carried
-        && slow >= carried * NEARLY_CARRIED
-        && fast / slow <= least / carried / NEARLY_CARRIED
-}
-
-/// Claims about the medium that more than half of the senders share, and at least [`ENOUGH`] of
-/// them if there are as many. For the level of a use, only senders that judged this use are
-/// counted, and [`ENOUGH`] applies if as many senders claim anything. A sender shares a claim if at
-/// least half of its runs make it.
-fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
-    let by_sender = by_sender(votes);
-    let all: BTreeSet<&str> =
-        votes.iter().flat_map(|vote| &vote.claims).map(String::as_str).collect();
-    let has_claims = |runs: &&Vec<&Vote>| runs.iter().any(|vote| !vote.claims.is_empty());
-    let claiming = by_sender.values().filter(has_claims).count();
-    let is_shared = |claim: &&str| {
-        let (mut asked, mut agreeing) = (0, 0);
-        for runs in by_sender.values() {
-            let judged = runs.iter().filter(|vote| has_judged(vote, claim)).count();
-            let with_claim = runs.iter().filter(|vote| vote.claims.contains(*claim)).count();
-            asked += usize::from(judged > 0);
-            agreeing += usize::from(judged > 0 && with_claim * 2 >= judged);
+        let mut votes: Vec<&Vote> = votes.iter().collect();
+        votes.sort_by(|a, b| (&a.received, &a.id).cmp(&(&b.received, &b.id)));
+        let fake = Poll::of(&votes, false, |vote| vote.headline.is_fake);
+        let damaged = Poll::of(&votes, false, |vote| vote.headline.is_damaged);
+        // A fake says nothing of the medium whose name it has, and the other way round.
+        votes.retain(|vote| vote.headline.is_fake == fake.holds);
+        let links: BTreeSet<&Option<String>> = votes.iter().map(|vote| &vote.link).collect();
+        let (mut figures, mut by_link) = (BTreeMap::new(), BTreeMap::new());
+        for figure in HeadlineFigure::ALL {
+            let tallies = links.iter().filter_map(|link| Tally::of(&votes, figure, link));
+            let tallies: Vec<Tally> = tallies.collect();
+            for tally in &tallies {
+                let of_link: &mut BTreeMap<_, _> = by_link.entry(tally.link).or_default();
+                of_link.insert(figure, tally.spread);
+            }
+            let spread = ranked(&tallies, figure).map(|tally| tally.spread);
+            if let Some(spread) = spread.or_else(|| thin(&votes, figure)) {
+                figures.insert(figure, spread);
+            }
         }
-        // A sender that judges alone is believed only if it is the only sender.
-        let judging = claiming.max(2).min(by_sender.len());
-        let others = if claim.contains('=') { judging } else { by_sender.len() };
-        agreeing * 2 > asked && agreeing >= ENOUGH.min(others)
-    };
-    all.into_iter().filter(is_shared).collect()
-}
-
-/// True if a run could have made a claim: about a use only if it judged that use.
-fn has_judged(vote: &Vote, claim: &str) -> bool {
-    let Some((wanted, _)) = claim.split_once('=') else { return true };
-    let is_of_it = |other: &String| other.split_once('=').is_some_and(|(use_, _)| use_ == wanted);
-    vote.claims.iter().any(is_of_it)
-}
-
-/// The verdict of the run closest to these figures by the mean absolute logarithm of the ratios,
-/// among runs that make only claims shared by senders (runs of one's own machine share all). Runs
-/// that lack a shared claim or some of the figures come last: their verdict may rest on little
-/// data.
-fn nearest(votes: &[Vote], figures: &BTreeMap<HeadlineFigure, HostSpread>) -> Option<String> {
-    let has_senders = votes.iter().any(|vote| vote.sender.is_some());
-    let shared = shared_claims(votes);
-    let rank = |vote: &Vote| {
-        let logs: Vec<f64> = vote
-            .figures
-            .iter()
-            .filter_map(|(figure, value)| Some((value / figures.get(figure)?.median).ln().abs()))
-            .filter(|log| log.is_finite())
+        let links = by_link
+            .into_iter()
+            .map(|(link, figures)| LinkFigures {
+                link: link.clone(),
+                voices: votes
+                    .iter()
+                    .filter(|vote| vote.link == *link)
+                    .map(|vote| vote.voice())
+                    .collect::<BTreeSet<_>>()
+                    .len() as u64,
+                figures,
+            })
             .collect();
-        let claimed = vote.claims.iter().filter(|claim| shared.contains(claim.as_str())).count();
-        let lacks = (shared.len() - claimed, figures.len() - logs.len());
-        (lacks, logs.iter().sum::<f64>() / logs.len().max(1) as f64)
-    };
-    let is_shared =
-        |vote: &&Vote| !has_senders || vote.claims.iter().all(|it| shared.contains(it.as_str()));
-    votes
-        .iter()
-        .filter(is_shared)
-        .filter_map(|vote| Some((rank(vote), vote.verdict.as_ref()?)))
-        .min_by(|((a, x), one), ((b, y), other)| {
-            a.cmp(b).then(x.total_cmp(y)).then_with(|| one.cmp(other))
-        })
-        .map(|(_, verdict)| verdict.clone())
+        let shown = representative(&votes, damaged.holds);
+        let verdict = shown.and_then(|vote| vote.headline.verdict.clone());
+        let shown = shown.map(|vote| vote.id.clone());
+        Consensus { figures, links, fake, damaged, verdict, shown }
+    }
 }
 
-/// Senders with most of their figures outside the windows, if at least [`ENOUGH`] of them agree
-/// with each other.
-fn apart(votes: &[Vote], windows: &BTreeMap<HeadlineFigure, Window>) -> Option<Apart> {
-    let is_outside = |vote: &Vote| {
-        let held: Vec<bool> = vote
-            .figures
+/// Answers of senders to one question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Poll {
+    /// Senders of whose runs at least half say yes; runs if senders are not distinguished.
+    pub yes: u64,
+    /// The others.
+    pub no: u64,
+    /// True if yes holds.
+    pub holds: bool,
+}
+
+impl Poll {
+    /// Asks votes that are sorted by time. A question that `begins` open holds as the first run
+    /// says. Otherwise yes holds once [`CONFIRMING_SENDERS`] say so, and twice as many as do not.
+    /// The answer changes if twice as many say the opposite. Senders that are not distinguished
+    /// agree if all their runs do.
+    fn of(votes: &[&Vote], begins: bool, answer: impl Fn(&Vote) -> bool) -> Poll {
+        // How many more of its runs say yes than no.
+        let mut answers: BTreeMap<_, i64> = BTreeMap::new();
+        let (mut poll, mut enough) = (Poll::default(), if begins { 1 } else { CONFIRMING_SENDERS });
+        for step in votes.chunk_by(|a, b| a.received == b.received) {
+            for vote in step {
+                *answers.entry(vote.voice()).or_default() += if answer(vote) { 1 } else { -1 };
+            }
+            poll.yes = answers.values().filter(|more| **more >= 0).count() as u64;
+            poll.no = answers.len() as u64 - poll.yes;
+            poll.holds = match poll.holds {
+                true => poll.no < 2 * poll.yes,
+                false => poll.yes >= enough.max(2 * poll.no),
+            };
+            enough = CONFIRMING_SENDERS;
+        }
+        if votes.iter().all(|vote| vote.sender.is_none()) {
+            poll.holds = poll.yes > 0 && poll.no == 0;
+        }
+        poll
+    }
+}
+
+/// The voices for a figure over one link.
+struct Tally<'a> {
+    link: &'a Option<String>,
+    spread: HostSpread,
+    senders: BTreeSet<&'a str>,
+    /// Time of the first voice.
+    first: &'a str,
+    /// Time at which it was confirmed.
+    since: Option<&'a str>,
+}
+
+impl<'a> Tally<'a> {
+    fn of(
+        votes: &[&'a Vote],
+        figure: HeadlineFigure,
+        link: &'a Option<String>,
+    ) -> Option<Tally<'a>> {
+        let values: Vec<(&Vote, f64)> = votes
             .iter()
-            .filter_map(|(figure, value)| Some(windows.get(figure)?.holds(*value)))
+            .filter(|vote| vote.link == *link)
+            .filter_map(|vote| Some((*vote, vote.value(figure)?)))
             .collect();
-        vote.sender.is_some() && held.iter().filter(|held| !**held).count() * 2 > held.len()
+        let first = values.first()?.0.received.as_str();
+        let runs = |is_of: &dyn Fn(&str) -> bool| {
+            let of = values.iter().filter(|(vote, _)| vote.sender.as_deref().is_none_or(is_of));
+            spread(of.map(|(vote, value)| (vote.host.as_deref(), *value)))
+        };
+        let mut counting = Counting::default();
+        for step in values.chunk_by(|(a, _), (b, _)| a.received == b.received) {
+            step.iter().for_each(|(vote, value)| counting.add(vote, *value));
+            counting.settle(&step[0].0.received);
+        }
+        let Some(value) = counting.value else {
+            // One's own runs are one voice, and nobody disagrees.
+            let spread = runs(&|_| true)?;
+            return Some(Tally {
+                link,
+                spread,
+                senders: BTreeSet::new(),
+                first,
+                since: Some(first),
+            });
+        };
+        let agrees = |of: &&(&str, f64)| agree(value, of.1);
+        let now: Vec<(&str, f64)> = counting.now.iter().map(|(who, it)| (*who, it.1)).collect();
+        let agreeing: Vec<(&str, f64)> = now.iter().filter(agrees).copied().collect();
+        let senders: BTreeSet<&str> = agreeing.iter().map(|(who, _)| *who).collect();
+        let (count, against) = (agreeing.len() as u64, (now.len() - agreeing.len()) as u64);
+        let standing = match counting.since {
+            None => Standing::Unconfirmed,
+            Some(_) if is_majority(count, against) => Standing::Confirmed,
+            Some(_) => Standing::Disputed,
+        };
+        let values = || agreeing.iter().map(|(_, value)| *value);
+        let spread = HostSpread {
+            median: value,
+            low: values().fold(value, f64::min),
+            high: values().fold(value, f64::max),
+            senders: count,
+            against,
+            standing,
+            ..runs(&|who| senders.contains(who))?
+        };
+        let senders = now.iter().map(|(who, _)| *who).collect();
+        Some(Tally { link, spread, senders, first, since: counting.since })
+    }
+}
+
+/// A sender's runs with their hosts, and its voice: the median over its hosts.
+type Voice<'a> = (Vec<(Option<&'a str>, f64)>, f64);
+
+/// Voices, as they come in.
+#[derive(Default)]
+struct Counting<'a> {
+    now: BTreeMap<&'a str, Voice<'a>>,
+    /// All voices in ascending order.
+    sorted: Vec<f64>,
+    value: Option<f64>,
+    since: Option<&'a str>,
+}
+
+impl<'a> Counting<'a> {
+    fn add(&mut self, vote: &'a Vote, value: f64) {
+        let Some(sender) = vote.sender.as_deref() else { return };
+        let (runs, voice) = self.now.entry(sender).or_default();
+        let place = |sorted: &[f64], value: f64| sorted.partition_point(|it| *it < value);
+        if !runs.is_empty() {
+            self.sorted.remove(place(&self.sorted, *voice));
+        }
+        if runs.len() == MOST_RUNS {
+            runs.remove(0);
+        }
+        runs.push((vote.host.as_deref(), value));
+        *voice = spread(runs.iter().copied()).map_or(value, |found| found.median);
+        self.sorted.insert(place(&self.sorted, *voice), *voice);
+    }
+
+    /// Moves the value as far as two thirds of the voices lie beyond it.
+    fn settle(&mut self, time: &'a str) {
+        let count = self.sorted.len();
+        if count == 0 {
+            return;
+        }
+        let (low, high) = (self.sorted[count / 3], self.sorted[count - 1 - count / 3]);
+        let value = self.value.unwrap_or(self.sorted[(count - 1) / 2]).max(low).min(high);
+        self.value = Some(value);
+        let agreeing = self.sorted.iter().filter(|it| agree(value, **it)).count() as u64;
+        if self.since.is_none() && is_majority(agreeing, count as u64 - agreeing) {
+            self.since = Some(time);
+        }
+    }
+}
+
+/// True if two values are the same figure of one medium.
+fn agree(value: f64, other: f64) -> bool {
+    let ratio = if value < other { other / value } else { value / other };
+    ratio * ratio <= WINDOW
+}
+
+/// True if enough agree, and twice as many as do not.
+fn is_majority(agreeing: u64, against: u64) -> bool {
+    agreeing >= CONFIRMING_SENDERS.max(2 * against)
+}
+
+/// The link by which a line is ranked: the one that was confirmed first, until another has twice as
+/// many senders as all others. Without a confirmed one that with most senders, of equals the older;
+/// the best one, if senders are not distinguished.
+fn ranked<'a, 'b>(tallies: &'b [Tally<'a>], figure: HeadlineFigure) -> Option<&'b Tally<'a>> {
+    let mut confirmed: Vec<&Tally> = tallies.iter().filter(|tally| tally.since.is_some()).collect();
+    confirmed.sort_by_key(|tally| (tally.since, std::cmp::Reverse(tally.senders.len())));
+    let better = |a: &&Tally, b: &&Tally| {
+        let order = a.spread.median.total_cmp(&b.spread.median);
+        if figure.smaller_is_better() { order.reverse() } else { order }
     };
-    let (outside, agreeing): (Vec<Vote>, Vec<Vote>) = votes.iter().cloned().partition(is_outside);
-    let theirs: BTreeMap<HeadlineFigure, Window> = HeadlineFigure::ALL
-        .into_iter()
-        .filter_map(|figure| Some((figure, Window::of(&outside, figure)?)))
-        .filter(|(_, window)| window.spread.senders >= ENOUGH as u64)
-        .collect();
-    let first = theirs.values().next()?;
-    let (senders, runs) = (first.spread.senders, first.spread.runs);
-    let interfaces = |votes: &[Vote]| -> BTreeSet<String> {
-        votes.iter().filter_map(|vote| vote.interface.clone()).collect()
+    if tallies.iter().all(|tally| tally.senders.is_empty()) {
+        return tallies.iter().max_by(better);
+    }
+    let others = |of: &Tally| {
+        let all = tallies.iter().flat_map(|tally| &tally.senders);
+        all.filter(|who| !of.senders.contains(**who)).collect::<BTreeSet<_>>().len()
     };
-    let (ours, others) = (interfaces(&agreeing), interfaces(&outside));
-    let interface = (!others.is_empty() && ours.is_disjoint(&others))
-        .then(|| others.into_iter().collect::<Vec<_>>().join(", "));
-    Some(Apart {
-        senders,
-        runs,
-        interface,
-        figures: theirs.into_iter().map(|(figure, window)| (figure, window.spread)).collect(),
-    })
+    let outnumbers = |of: &&&Tally| of.spread.senders as usize >= 2 * others(of);
+    let first = confirmed.first();
+    let most = || tallies.iter().max_by_key(|it| (it.senders.len(), std::cmp::Reverse(it.first)));
+    confirmed.iter().skip(1).find(outnumbers).or(first).copied().or_else(most)
+}
+
+/// The figure of the first run that has one, none of which is evidence.
+fn thin(votes: &[&Vote], figure: HeadlineFigure) -> Option<HostSpread> {
+    let values = votes.iter().filter_map(|vote| vote.headline.figures.get(&figure));
+    let value = values.copied().find(|value| value.is_finite() && *value > 0.0)?;
+    Some(HostSpread { standing: Standing::Thin, ..spread::<u8>([(None, value)])? })
+}
+
+/// The run behind a verdict, of votes that are sorted by time: of those that claim only what holds,
+/// the first that claims all of it, or most. If senders are not distinguished, the newest one; the
+/// first of all if none has a verdict.
+fn representative<'a>(votes: &[&'a Vote], is_damaged: bool) -> Option<&'a Vote> {
+    let is_own = |vote: &Vote| vote.sender.is_none();
+    // Only a first run that can have the verdict says what holds alone.
+    let is_asked = |vote: &&&Vote| {
+        vote.headline.verdict.is_some() && (is_own(vote) || vote.headline.is_damaged == is_damaged)
+    };
+    if votes.iter().all(|vote| vote.headline.verdict.is_none()) {
+        return votes.first().copied();
+    }
+    let votes: Vec<&'a Vote> = votes.iter().filter(is_asked).copied().collect();
+    let all: BTreeSet<&str> = votes.iter().flat_map(|vote| claims(vote)).collect();
+    let holds = |claim: &&str| {
+        // Who did not judge a use does not say so of it: else three could speak for all.
+        Poll::of(&votes, true, |vote| claims(vote).any(|it| it == *claim)).holds
+    };
+    let held: BTreeSet<&str> = all.into_iter().filter(holds).collect();
+    if let Some(newest) = votes.iter().rev().find(|vote| is_own(vote)) {
+        return Some(newest);
+    }
+    let believed = votes.into_iter().filter(|vote| claims(vote).all(|it| held.contains(it)));
+    // Of equals the last, which is the oldest.
+    believed.rev().max_by_key(|vote| claims(vote).count())
+}
+
+/// Faults and levels of uses that a run names.
+fn claims(vote: &Vote) -> impl Iterator<Item = &str> {
+    vote.headline.faults.iter().chain(&vote.headline.levels).map(String::as_str)
 }
 
 /// Median of the medians of the hosts, with the lowest and highest value of all runs. Each run of
@@ -305,7 +359,7 @@ pub fn spread<H: Ord>(values: impl IntoIterator<Item = (Option<H>, f64)>) -> Opt
         high,
         runs,
         hosts,
-        senders: 0,
+        ..HostSpread::default()
     })
 }
 

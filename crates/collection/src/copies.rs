@@ -86,28 +86,52 @@ fn mark_of(text: &str) -> String {
     record::text::hex(&hash[..16])
 }
 
-/// Runs in which copies are searched, named by their numbers.
-#[derive(Debug, Default)]
-pub struct CopyRegister(BTreeMap<String, Vec<(usize, bool)>>);
+/// A run beside others.
+pub struct MarkedRun<'a, N> {
+    /// Its marks.
+    pub marks: &'a RunMarks,
+    /// Name under which it stands.
+    pub name: N,
+    /// True if a person who may decide says that it counts.
+    pub is_settled: bool,
+}
 
-impl CopyRegister {
-    /// Adds a run.
-    pub fn add(&mut self, number: usize, marks: &RunMarks) {
-        for mark in &marks.exact {
-            self.0.entry(mark.clone()).or_default().push((number, marks.is_simulated));
+/// Reason why a run does not count beside others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// Its measurement counts already, as this run.
+    Counted(usize),
+    /// Its measurement is also under another name, as this run; a person has to say which is right.
+    Named(usize),
+}
+
+/// Of runs in the order in which they were received, each that does not count, and why. A
+/// measurement counts once, whoever sent it: first what is settled, then what was first. Simulated
+/// runs repeat to the byte: they are held against measured ones only.
+pub fn again<N: PartialEq>(runs: &[MarkedRun<N>]) -> BTreeMap<usize, Again> {
+    let mut by_mark: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, run) in runs.iter().enumerate() {
+        run.marks.exact.iter().for_each(|mark| by_mark.entry(mark).or_default().push(at));
+    }
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by_key(|at| !runs[*at].is_settled);
+    let (mut found, mut counts) = (BTreeMap::new(), vec![false; runs.len()]);
+    for at in order {
+        let MarkedRun { marks, name, is_settled } = &runs[at];
+        let same = || {
+            let same = marks.exact.iter().flat_map(|mark| &by_mark[mark.as_str()]).copied();
+            let is_measured =
+                |other: usize| !(marks.is_simulated && runs[other].marks.is_simulated);
+            same.filter(move |other| *other != at && is_measured(*other))
+        };
+        let named = same().find(|other| runs[*other].name != *name && !is_settled);
+        let known = || same().find(|other| counts[*other] && runs[*other].name == *name);
+        match named.map(Again::Named).or_else(|| known().map(Again::Counted)) {
+            Some(why) => drop(found.insert(at, why)),
+            None => counts[at] = true,
         }
     }
-
-    /// Finds the run of which the run with these marks is a copy, the first that `may_be_original`.
-    /// Simulated runs repeat to the byte, so they are compared with measured ones only: a run that
-    /// is marked simulated may be a copy of a measurement, and a measurement one of a simulation.
-    pub fn find(&self, marks: &RunMarks, may_be_original: impl Fn(usize) -> bool) -> Option<usize> {
-        let known = marks.exact.iter().filter_map(|mark| self.0.get(mark)).flatten();
-        let may_be = known.filter(|(number, is_simulated)| {
-            !(marks.is_simulated && *is_simulated) && may_be_original(*number)
-        });
-        may_be.map(|(number, _)| *number).min()
-    }
+    found
 }
 
 #[cfg(test)]
@@ -138,34 +162,43 @@ mod tests {
         run
     }
 
-    fn found(known: &[Published], run: &Published) -> Option<usize> {
-        let mut register = CopyRegister::default();
-        known.iter().enumerate().for_each(|(at, run)| register.add(at, &RunMarks::of(run)));
-        register.find(&RunMarks::of(run), |_| true)
+    /// Which of runs with these names do not count.
+    fn not_counted(runs: &[(&Published, &str)]) -> Vec<(usize, Again)> {
+        let marks: Vec<RunMarks> = runs.iter().map(|(run, _)| RunMarks::of(run)).collect();
+        let marked: Vec<MarkedRun<&str>> = marks
+            .iter()
+            .zip(runs)
+            .map(|(marks, (_, name))| MarkedRun {
+                marks,
+                name: *name,
+                is_settled: *name == "settled",
+            })
+            .collect();
+        again(&marked).into_iter().collect()
     }
 
     #[test]
-    fn one_cell_under_another_name_is_enough() {
-        let known = [run(1, false), run(2, false)];
-        let mut copy = run(2, false);
-        copy.cells.truncate(1);
-        copy.cells[0].id = "another".to_owned();
-        copy.model = Some("other".to_owned());
-        assert_eq!(found(&known, &copy), Some(1));
-        assert_eq!(found(&known, &run(3, false)), None);
-    }
-
-    #[test]
-    fn a_simulated_run_is_no_copy_but_what_is_made_of_it_is() {
-        let known = [run(1, true)];
-        assert_eq!(found(&known, &run(1, true)), None);
-        assert_eq!(found(&known, &run(1, false)), Some(0));
+    fn one_measurement_counts_once_under_one_name_and_not_at_all_under_two() {
+        let (one, other) = (run(1, false), run(2, false));
+        let mut part = other.clone();
+        part.cells.truncate(1);
+        part.cells[0].id = "another".to_owned();
+        let of = |names: [&str; 3]| {
+            not_counted(&[(&one, names[0]), (&other, names[1]), (&part, names[2])])
+        };
+        assert_eq!(of(["a", "a", "a"]), [(2, Again::Counted(1))]);
+        assert_eq!(of(["a", "b", "a"]), [(1, Again::Named(2)), (2, Again::Named(1))]);
+        assert_eq!(of(["a", "b", "settled"]), [(1, Again::Named(2))], "a reviewer has decided");
+        assert_eq!(not_counted(&[(&one, "a"), (&other, "b"), (&run(3, false), "c")]), []);
     }
 
     /// Regression: a measurement sent again as simulated kept the measurement out.
     #[test]
-    fn a_measurement_called_simulated_is_a_copy_of_it() {
-        assert_eq!(found(&[run(1, false)], &run(1, true)), Some(0));
+    fn simulated_runs_repeat_but_are_no_measurements() {
+        let (simulated, measured) = (run(1, true), run(1, false));
+        assert_eq!(not_counted(&[(&simulated, "s"), (&simulated, "s")]), []);
+        let both = [(0, Again::Named(1)), (1, Again::Named(0))];
+        assert_eq!(not_counted(&[(&simulated, "s"), (&measured, "a")]), both);
     }
 
     #[test]
@@ -186,16 +219,7 @@ mod tests {
         let mut copy = rated(43.5);
         copy.model = Some("other".to_owned());
         copy.cells.remove(0);
-        assert_eq!(found(&[rated(43.5)], &copy), Some(0));
-        assert_eq!(found(&[rated(43.5)], &rated(43.6)), None);
-    }
-
-    #[test]
-    fn a_run_excluded_as_a_copy_does_not_hide_another() {
-        let mut register = CopyRegister::default();
-        let marks = RunMarks::of(&run(1, false));
-        register.add(0, &marks);
-        register.add(1, &marks);
-        assert_eq!(register.find(&marks, |at| at != 0), Some(1));
+        assert_eq!(not_counted(&[(&rated(43.5), "a"), (&copy, "a")]), [(1, Again::Counted(0))]);
+        assert_eq!(not_counted(&[(&rated(43.5), "a"), (&rated(43.6), "a")]), []);
     }
 }

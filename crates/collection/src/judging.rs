@@ -17,8 +17,6 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use limits::of_interface as interface_bps;
-
 /// Limits on the size of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadLimits {

@@ -13,8 +13,8 @@ mod reference;
 pub mod site;
 
 pub use judging::{Rejection, Upload, UploadLimits, check, judge, read, read_run};
-pub use lines::{LineRuns, SentRun, content_name, lines_of};
-pub use names::{model_of, name_of, other_names_of};
+pub use lines::{GUEST, LineRuns, SentRun, content_name, lines_of};
+pub use names::{Entry, Names};
 pub use reference::reference_headline;
 
 #[cfg(test)]

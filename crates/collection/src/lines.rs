@@ -1,14 +1,15 @@
-//! The lines of a collection, computed from its runs: a line for each model and origin, fakes apart.
+//! The lines of a collection, computed from its runs: a line for each model and origin.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::Published;
-use record::collection::{CollectionLine, CollectionRun, Model, Origin, RunHeadline};
+use record::collection::{CollectionLine, CollectionRun, Origin, RunHeadline};
 use record::text::{hex, one_line};
+use record::{MediumKind, Published};
 use sha2::{Digest, Sha256};
 
 use crate::consensus::{Consensus, Vote};
-use crate::{model_of, name_of, other_names_of};
+use crate::copies::{Again, MarkedRun, RunMarks, again};
+use crate::names::{Entry, Names};
 
 /// A run on its way into a collection. Its cells may be kept elsewhere.
 pub struct SentRun {
@@ -22,10 +23,17 @@ pub struct SentRun {
     pub origin: Origin,
     /// Time at which it was received: RFC 3339 in UTC.
     pub received: String,
-    /// Account whose vote it is among the runs of its model; `None` if senders are not
+    /// Account whose voice it is among the runs of its model; `None` if senders are not
     /// distinguished, as among runs of one's own machine.
     pub sender: Option<String>,
+    /// Marks by which it is known as the same measurement as another.
+    pub marks: RunMarks,
+    /// True if a reviewer says that it counts, though its measurement has another name too.
+    pub is_settled: bool,
 }
+
+/// Sender of a record that came without a token: it is shown, and never a voice.
+pub const GUEST: &str = "guest";
 
 /// A line with its runs, the newest first.
 pub struct LineRuns {
@@ -35,119 +43,138 @@ pub struct LineRuns {
     pub runs: Vec<CollectionRun>,
 }
 
-/// Key by which runs are grouped in lines.
-type LineKey = (Model, Origin, bool);
+/// Key by which runs are grouped in lines: kind, vendor, model, capacity class, origin.
+type LineKey = ((MediumKind, String, String, u64), Origin);
 
-/// A run with its place in the collection and its sender.
-type Placed = (usize, CollectionRun, Option<String>);
+/// A run with its place in the collection, its name and its sender.
+struct Placed {
+    at: usize,
+    entry: Entry,
+    run: CollectionRun,
+    sender: Option<String>,
+}
 
-/// Lines of runs in the order in which they came, by slug; of several runs with one id the first
-/// counts.
-pub fn lines_of(sent: impl IntoIterator<Item = SentRun>) -> Vec<LineRuns> {
-    let (mut ids, mut slugs) = (BTreeSet::new(), BTreeSet::new());
-    let mut groups: BTreeMap<LineKey, (String, Vec<Placed>)> = BTreeMap::new();
-    for (at, sent) in sent.into_iter().enumerate() {
-        let SentRun { id, run, headline, origin, received, sender } = sent;
-        let model = model_of(&run);
-        let entry = collected(id, run, headline, origin, received, model);
-        if !ids.insert(entry.id.clone()) {
-            continue;
-        }
-        let key = (entry.model.clone(), entry.origin, entry.headline.is_fake);
-        let name = name_of(&entry.run);
-        let group = groups.entry(key).or_insert_with_key(|key| {
-            let slug = free_slug(key, &name, &slugs);
-            slugs.insert(slug.clone());
-            (slug, Vec::new())
-        });
-        group.1.push((at, entry, sender));
+impl Names {
+    /// Place of a run among the lines.
+    pub fn entry(&self, run: &Published, sender: Option<&str>) -> Entry {
+        if sender.is_some() { self.of_sender(run) } else { self.of_publisher(run) }
     }
-    let newest = |(at, a, _): &Placed, (other, b, _): &Placed| {
-        b.received.cmp(&a.received).then(other.cmp(at))
-    };
-    let fakes = fakes_of(&groups);
+}
+
+/// Lines of runs, by slug; of several runs with one id the first counts, the
+/// publisher's before a sender's. `names` are those that a
+/// sender's medium can have.
+pub fn lines_of(sent: impl IntoIterator<Item = SentRun>, names: &Names) -> Vec<LineRuns> {
+    let mut sent: Vec<SentRun> = sent.into_iter().collect();
+    // Nobody takes the place of the publisher.
+    sent.sort_by(|a, b| (a.sender.is_some(), &a.received).cmp(&(b.sender.is_some(), &b.received)));
+    let mut ids = BTreeSet::new();
+    sent.retain(|it| ids.insert(it.id.clone()));
+    sent.sort_by(|a, b| a.received.cmp(&b.received));
+    let entries: Vec<Entry> =
+        sent.iter().map(|it| names.entry(&it.run, it.sender.as_deref())).collect();
+    let marked: Vec<MarkedRun<LineKey>> = sent
+        .iter()
+        .zip(&entries)
+        .map(|(it, entry)| MarkedRun {
+            marks: &it.marks,
+            name: (entry.key(), it.origin),
+            is_settled: it.is_settled || it.sender.is_none(),
+        })
+        .collect();
+    let again = again(&marked);
+    drop(marked);
+    let mut groups: BTreeMap<LineKey, Vec<Placed>> = BTreeMap::new();
+    for (at, (it, entry)) in sent.into_iter().zip(entries).enumerate() {
+        let key = (entry.key(), it.origin);
+        let SentRun { id, run, headline, origin, received, sender, .. } = it;
+        let is_guest = sender.as_deref() == Some(GUEST);
+        let uncounted = again.get(&at).map(|why| why_uncounted(*why).to_owned());
+        let uncounted =
+            uncounted.or_else(|| is_guest.then(|| "not counted: nobody answers for it".to_owned()));
+        let (local_name, model) = (None, entry.model.clone());
+        let run =
+            CollectionRun { id, local_name, received, origin, model, uncounted, headline, run };
+        groups.entry(key).or_default().push(Placed { at, entry, run, sender });
+    }
+    let mut slugs = BTreeSet::new();
+    // In the order in which they came: the address of a line does not change with later ones.
+    let mut groups: Vec<(LineKey, Vec<Placed>)> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, runs)| runs[0].at);
     let mut lines: Vec<LineRuns> = groups
         .into_iter()
-        .map(|(key, (slug, mut runs))| {
-            runs.sort_by(newest);
-            let fakes = fakes.get(&(key.0.clone(), key.1)).copied().unwrap_or(0);
-            line(key, slug, fakes, runs)
+        .map(|(key, runs)| {
+            let slug = free_slug(&key, &runs[0].entry, &slugs);
+            slugs.insert(slug.clone());
+            line(key.1, slug, runs)
         })
         .collect();
     lines.sort_by(|a, b| a.line.slug.cmp(&b.line.slug));
     lines
 }
 
-/// A run as an entry of a collection.
-pub fn collected(
-    id: String,
-    run: Published,
-    headline: RunHeadline,
-    origin: Origin,
-    received: String,
-    model: Model,
-) -> CollectionRun {
-    CollectionRun { id, local_name: None, received, origin, model, headline, run }
+/// Why a run has no voice, for its row.
+fn why_uncounted(why: Again) -> &'static str {
+    match why {
+        Again::Counted(_) => "not counted: another run has the same latencies",
+        Again::Named(_) => {
+            "not counted: a run under another name has the same latencies, and a reviewer has not \
+             said which is right"
+        }
+    }
 }
 
-/// Number of fakes of each model and origin: senders that had one, plus runs without a sender.
-fn fakes_of(groups: &BTreeMap<LineKey, (String, Vec<Placed>)>) -> BTreeMap<(Model, Origin), u64> {
-    let fakes = groups.iter().filter(|((.., is_fake), _)| *is_fake);
-    let count = |runs: &[Placed]| {
-        let senders: BTreeSet<&String> = runs.iter().filter_map(|(.., it)| it.as_ref()).collect();
-        senders.len() + runs.iter().filter(|(.., sender)| sender.is_none()).count()
+/// A line of its runs, which are sorted oldest first.
+fn line(origin: Origin, slug: String, mut runs: Vec<Placed>) -> LineRuns {
+    let counting = || runs.iter().filter(|placed| placed.run.uncounted.is_none());
+    let votes: Vec<Vote> = counting().map(vote).collect();
+    let Consensus { figures, links, fake, damaged, verdict, shown } = Consensus::of(&votes);
+    let usual = |text: &dyn Fn(&Placed) -> String| {
+        usual(runs.iter().map(|placed| (text(placed), placed.sender.as_deref())))
     };
-    fakes
-        .map(|((model, origin, _), (_, runs))| ((model.clone(), *origin), count(runs) as u64))
-        .collect()
-}
-
-/// A line of its runs, which are sorted newest first.
-fn line(
-    (model, origin, is_fake): LineKey,
-    slug: String,
-    fakes: u64,
-    runs: Vec<Placed>,
-) -> LineRuns {
-    let votes: Vec<Vote> = runs.iter().map(|(_, entry, sender)| vote(entry, sender)).collect();
-    let Consensus { figures, verdict, apart } = Consensus::of(&votes);
-    let usual = |text: &dyn Fn(&Published) -> String| {
-        let oldest_first = runs.iter().rev();
-        usual(oldest_first.map(|(_, entry, sender)| (text(&entry.run), sender.as_deref())))
-    };
-    let interface = usual(&|run| interface(run).unwrap_or_default());
-    let classes = usual(&|run| run.class_words().join(" "));
+    let interface = usual(&|placed| link_of(placed).unwrap_or_default());
+    let classes = usual(&|placed| placed.run.run.class_words().join(" "));
+    let name = usual(&|placed| placed.entry.name.clone());
+    let named = runs.iter().find(|placed| placed.entry.name == name).unwrap_or(&runs[0]);
     let line = CollectionLine {
         slug,
-        name: usual(&name_of),
-        other_names: other_names_of(model.kind, &model.vendor, &model.model),
-        model,
+        other_names: named.entry.other_names.clone(),
+        model: named.entry.model.clone(),
+        is_listed: named.entry.is_listed,
+        name,
         origin,
         interface: Some(interface).filter(|text| !text.is_empty()),
         classes: classes.split_whitespace().map(str::to_uppercase).collect(),
         runs: runs.len() as u64,
-        fakes,
-        is_fake,
+        senders: counting().filter_map(|it| it.sender.as_ref()).collect::<BTreeSet<_>>().len()
+            as u64,
+        fakes: fake.yes,
+        damaged: damaged.yes,
+        is_fake: fake.holds,
+        is_damaged: damaged.holds,
         figures,
+        links,
         verdict,
-        apart,
-        latest: runs.first().map(|(_, entry, _)| entry.received.clone()).unwrap_or_default(),
+        shown,
+        latest: runs.last().map(|placed| placed.run.received.clone()).unwrap_or_default(),
     };
-    LineRuns { line, runs: runs.into_iter().map(|(_, entry, _)| entry).collect() }
+    runs.reverse();
+    LineRuns { line, runs: runs.into_iter().map(|placed| placed.run).collect() }
 }
 
-fn vote(entry: &CollectionRun, sender: &Option<String>) -> Vote {
+fn vote(placed: &Placed) -> Vote {
+    let CollectionRun { id, received, headline, run, .. } = &placed.run;
     Vote {
-        sender: sender.clone(),
-        host: host_key(&entry.run),
-        interface: interface(&entry.run),
-        verdict: entry.headline.verdict.clone(),
-        claims: entry.headline.claims().split_whitespace().map(str::to_owned).collect(),
-        figures: entry.headline.figures.clone(),
+        id: id.clone(),
+        sender: placed.sender.clone(),
+        received: received.clone(),
+        host: host_key(run),
+        link: link_of(placed),
+        headline: headline.clone(),
     }
 }
 
-/// The most frequent text among senders; of equals one that is not empty, that which came first.
+/// The first text that is not empty, until another is that of twice as many senders as all others.
 fn usual<'a>(texts: impl Iterator<Item = (String, Option<&'a str>)>) -> String {
     let mut found: Vec<(String, BTreeSet<&str>)> = Vec::new();
     for (text, sender) in texts {
@@ -159,13 +186,28 @@ fn usual<'a>(texts: impl Iterator<Item = (String, Option<&'a str>)>) -> String {
             None => found.push((text, BTreeSet::from([sender]))),
         }
     }
-    found.sort_by_key(|(text, senders)| (std::cmp::Reverse(senders.len()), text.is_empty()));
-    found.into_iter().next().map(|(text, _)| text).unwrap_or_default()
+    found.sort_by_key(|(text, _)| text.is_empty());
+    let all = found.iter().flat_map(|(_, senders)| senders).collect::<BTreeSet<_>>().len();
+    let outnumbers =
+        |(_, senders): &&(String, BTreeSet<&str>)| senders.len() >= 2 * (all - senders.len());
+    let most = found.iter().find(outnumbers).or(found.first());
+    most.map(|(text, _)| text.clone()).unwrap_or_default()
 }
 
-/// Interface of the medium: "usb 2.0".
-fn interface(run: &Published) -> Option<String> {
-    run.interface_words().map(|text| one_line(&text, 80)).filter(|text| !text.is_empty())
+/// Links that a sender's run can have; another word is an unknown link.
+const LINKS: &str = "usb,usb 1.1,usb 2.0,usb 3.0,usb 3.1,usb 3.2,sd,sd high speed,sd uhs-i,mmc,\
+                     mmc hs,mmc high speed,mmc hs200,mmc hs400,ata,ide,sata,scsi,sas,nvme,virtio";
+
+/// Link of the medium: "usb 2.0".
+fn link_of(placed: &Placed) -> Option<String> {
+    let run = &placed.run.run;
+    let words = || Some(one_line(&run.interface_words()?, 80)).filter(|text| !text.is_empty());
+    if placed.sender.is_none() { words() } else { known_link(run) }
+}
+
+/// Link of a medium, if it is one of [`LINKS`].
+pub(crate) fn known_link(run: &Published) -> Option<String> {
+    run.interface_words().filter(|words| LINKS.split(',').any(|link| link == words))
 }
 
 /// Key of a run's host, the same for all its runs: a hash of architecture, board and processors. Two boards of one make then count as one host, and so do two kernels on
@@ -179,34 +221,19 @@ fn host_key(run: &Published) -> Option<String> {
     Some(hex(&Sha256::digest(text.as_bytes())[..8]))
 }
 
-/// Makes a free name for an address: "sandisk-sd32g-32-gb". Other origins than measurements, and
-/// fakes, get a suffix; a name that only ends so, or is taken, gets a hash of the model.
-fn free_slug((model, origin, is_fake): &LineKey, name: &str, taken: &BTreeSet<String>) -> String {
-    let name = slug(name);
-    let suffix = if *origin == Origin::Measured { "" } else { origin.name() };
-    let fake = if *is_fake { "fake" } else { "" };
-    let plain = slug(&format!("{name} {suffix} {fake}"));
-    let of_others = Origin::ALL.map(Origin::name).into_iter().chain(["fake"]);
-    let last = name.rsplit('-').next();
-    let is_called_so = last.is_some_and(|last| of_others.clone().any(|it| it == last));
-    if !is_called_so && !taken.contains(&plain) {
+/// Makes a free name for an address: "sandisk-sd32g-32-gb". Other origins than measurements get a
+/// suffix; a name that only ends so, is of no product, or is taken, gets a hash of the model.
+fn free_slug(key: &LineKey, entry: &Entry, taken: &BTreeSet<String>) -> String {
+    let name = slug(&entry.name);
+    let origin = key.1;
+    let suffix = if origin == Origin::Measured { "" } else { origin.name() };
+    let plain = slug(&format!("{name} {suffix}"));
+    let is_called_so = Origin::ALL.map(Origin::name).iter().any(|it| name.ends_with(it));
+    if entry.is_listed && !is_called_so && !taken.contains(&plain) {
         return plain;
     }
-    let mut attempt = 1;
-    loop {
-        // The first hash is that of earlier versions: addresses must not change.
-        let text = match attempt {
-            1 => format!("{model:?}"),
-            _ => format!("{attempt} {model:?} {origin:?} {is_fake}"),
-        };
-        let hash = hex(&Sha256::digest(text.as_bytes()));
-        let slug = format!("{plain}-{}", &hash[..8]);
-        if !taken.contains(&slug) {
-            return slug;
-        }
-        // Somebody may have taken the name of any hash before.
-        attempt += 1;
-    }
+    let hash = hex(&Sha256::digest(format!("{key:?}")));
+    format!("{plain}-{}", &hash[..8])
 }
 
 /// Makes a name for an address: small letters, digits, single hyphens.

@@ -1,11 +1,12 @@
 //! Summary of a run in one line, for collections.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
-use record::{Finding, Record, Severity, Use};
+use record::{Cell, Finding, Histogram, Record, Severity, Use};
 
+use crate::phrases::DO_NOT_USE;
 use crate::{
     Figures, TRICKS, conclude, is_verdict, matrix, other_tools, stalls, usability, verdict,
 };
@@ -24,8 +25,14 @@ pub fn headline(record: &Record) -> RunHeadline {
         } else {
             &HeadlineFigure::ALL
         };
-    let figures =
-        asked.iter().filter_map(|&wanted| Some((wanted, value(record, wanted)?))).collect();
+    let (mut figures, mut thin) = (BTreeMap::new(), BTreeSet::new());
+    for &wanted in asked {
+        let Some((value, is_evidence)) = value(record, wanted) else { continue };
+        figures.insert(wanted, value);
+        if !is_evidence {
+            thin.insert(wanted);
+        }
+    }
     let verdict = findings
         .iter()
         .find(|finding| finding.id == "verdict")
@@ -35,7 +42,10 @@ pub fn headline(record: &Record) -> RunHeadline {
     let faults = faults.into_iter().collect();
     let levels = verdict::all(record).into_iter().filter_map(|wanted| level(record, wanted));
     let levels = levels.collect();
-    RunHeadline { figures, verdict, faults, levels, is_fake: genuineness::is_fake(record) }
+    let is_fake = genuineness::is_fake(record);
+    let is_damaged =
+        !is_fake && verdict.as_ref().is_some_and(|verdict| verdict.starts_with(DO_NOT_USE));
+    RunHeadline { figures, thin, verdict, faults, levels, is_fake, is_damaged }
 }
 
 /// Level of a use as a word; `None` if it was not judged.
@@ -54,20 +64,27 @@ fn is_fault(finding: &Finding) -> bool {
     is_trick || finding.severity == Severity::Failure && !is_verdict(finding)
 }
 
-/// A figure that is a level, in the unit of collections.
-fn value(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
-    match wanted {
+/// A figure that is a level, in the unit of collections, and whether its cells are evidence for it.
+/// Other tools seldom keep latencies: their figures are never held against measured ones.
+fn value(record: &Record, wanted: HeadlineFigure) -> Option<(f64, bool)> {
+    let (value, cells) = match wanted {
         HeadlineFigure::WorstStall => {
-            stalls::longest_small_writes(record).map(|stalls| stalls.worst().ns as f64)
+            let stalls = stalls::longest_small_writes(record)?;
+            (stalls.worst().ns as f64, stalls.cells.clone())
         }
         rate => {
             if let Some(value) = other_tools::figure(record, rate) {
-                return Some(value);
+                return Some((value, true));
             }
             let level = Figures::of(record).sound(rate).filter(|found| found.bound.is_none())?;
-            Some(level.value)
+            (level.value, vec![level.cell])
         }
-    }
+    };
+    let ios = |cell: &&Cell| cell.histogram.as_ref().map_or(0, Histogram::len);
+    let ios = cells.iter().map(ios).fold(0, u64::saturating_add);
+    let elapsed_ns = cells.iter().map(|cell| cell.elapsed_ns).fold(0, u64::saturating_add);
+    let is_ours = record.run.software.is_flashmark();
+    Some((value, !is_ours || wanted.entry().is_evidence(ios, elapsed_ns)))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) struct Stalls<'a> {
     /// Number of writes in the set.
     pub n: u64,
     /// Cells in which they were measured.
-    cells: Vec<&'a Cell>,
+    pub(crate) cells: Vec<&'a Cell>,
 }
 
 /// Time of a write in ns, with its cell.

@@ -1,7 +1,7 @@
 //! Plain data types of a collection of published runs, shared by the crates: `findings` draws a
 //! headline from a run, `collection` makes lines of runs, `report` makes pages of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,10 @@ mod naming;
 pub struct RunHeadline {
     /// Figures; one that was not measured, or is not sound, is absent.
     pub figures: BTreeMap<HeadlineFigure, f64>,
+    /// Those among them with too few I/Os or too little time to be evidence
+    /// ([`Figure::is_evidence`]): they are shown, and have no vote.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub thin: BTreeSet<HeadlineFigure>,
     /// The verdict in a sentence.
     pub verdict: Option<String>,
     /// Faults of the medium, by the ids of the findings (`capacity-fake`, `span-cache`, ...).
@@ -29,6 +33,8 @@ pub struct RunHeadline {
     /// True if its real capacity is smaller than the claimed one: its figures do not count for its
     /// model.
     pub is_fake: bool,
+    /// True if it is no fake and its verdict is not to use it.
+    pub is_damaged: bool,
 }
 
 impl RunHeadline {
@@ -110,21 +116,45 @@ pub struct CollectionRun {
     pub origin: Origin,
     /// Model of its medium.
     pub model: Model,
+    /// Why it has no voice in the figures of its line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncounted: Option<String>,
     /// Summary of its figures, verdict and faults.
     pub headline: RunHeadline,
     /// The published part of its record.
     pub run: Published,
 }
 
-/// Median of several units or hosts, and their range.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// What a figure of a line rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// Enough senders agree, at least twice as many as do not; or senders are not distinguished.
+    #[default]
+    Confirmed,
+    /// It was confirmed, and since then more than a third of the senders disagree.
+    Disputed,
+    /// Never confirmed: shown, and not ranked.
+    Unconfirmed,
+    /// One run with too few I/Os or too little time to be evidence.
+    Thin,
+}
+
+impl std::fmt::Display for Standing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&format!("{self:?}").to_lowercase())
+    }
+}
+
+/// A figure of several units or hosts, and its range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostSpread {
-    /// Median over senders that agree, or over hosts if senders are not distinguished; each of
-    /// these counts with the median of its runs.
+    /// The value on which senders agree; median over hosts if senders are not distinguished. Each
+    /// host counts with the median of its runs.
     pub median: f64,
-    /// Lowest value of any run; of any sender if these are distinguished.
+    /// Lowest value of any run; of any sender that agrees if these are distinguished.
     pub low: f64,
-    /// Highest value of any run; of any sender if these are distinguished.
+    /// Highest value of any run; of any sender that agrees if these are distinguished.
     pub high: f64,
     /// Number of runs that have the figure.
     pub runs: u64,
@@ -133,39 +163,33 @@ pub struct HostSpread {
     /// Number of senders that agree on it; 0 if senders are not distinguished.
     #[serde(default)]
     pub senders: u64,
+    /// Number of senders that have another value over the same link.
+    #[serde(default)]
+    pub against: u64,
+    /// What it rests on.
+    #[serde(default)]
+    pub standing: Standing,
 }
 
 /// Number of senders that must agree before a figure is ranked.
 pub const CONFIRMING_SENDERS: u64 = 3;
 
 impl HostSpread {
-    /// True if enough senders agree, or senders are not distinguished.
+    /// True if it has a place among others.
     pub fn is_confirmed(&self) -> bool {
-        self.senders == 0 || self.senders >= CONFIRMING_SENDERS
+        matches!(self.standing, Standing::Confirmed | Standing::Disputed)
     }
 }
 
-/// Senders that agree with each other on figures of a model, and with nobody else.
+/// Figures of a model over one link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Apart {
-    /// Number of these senders.
-    pub senders: u64,
-    /// Number of their runs.
-    pub runs: u64,
-    /// Interface of the medium on all of their hosts, if no other host had it.
-    pub interface: Option<String>,
+pub struct LinkFigures {
+    /// The link in words: `usb 2.0`. `None` for runs of which it is unknown.
+    pub link: Option<String>,
+    /// Number of senders with a run over it; of runs if senders are not distinguished.
+    pub voices: u64,
     /// Their figures.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
-}
-
-impl Apart {
-    /// Possible reason why they differ, in words.
-    pub fn reason(&self) -> String {
-        self.interface.as_ref().map_or_else(
-            || "another revision of the medium, or a fake under its name".to_owned(),
-            |interface| format!("other hosts: {interface}"),
-        )
-    }
 }
 
 /// One line of the table: a model of a medium, with figures over all of its runs.
@@ -188,21 +212,61 @@ pub struct CollectionLine {
     pub classes: Vec<String>,
     /// Number of its runs.
     pub runs: u64,
-    /// Number of senders that had a fake of this model, or of runs of fakes if senders are not
-    /// distinguished. A line for them alone has `is_fake`.
+    /// Number of its senders; 0 if senders are not distinguished.
+    pub senders: u64,
+    /// Number of those (of its runs, if senders are not distinguished) who report a fake of it.
     pub fakes: u64,
-    /// True if this is the line of the fakes of a model.
+    /// Number of those who report that theirs is damaged.
+    pub damaged: u64,
+    /// True if at least [`CONFIRMING_SENDERS`] report a fake, and twice as many as do not.
     pub is_fake: bool,
-    /// Figures over the runs.
+    /// The same for damage.
+    pub is_damaged: bool,
+    /// True if its name is in the register of names, or its runs are those of the publisher. A
+    /// line without is not ranked.
+    pub is_listed: bool,
+    /// Figures over the runs, each over the link that has its rank.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
-    /// Verdict of the run that is nearest to the figures, among those whose faults are all named by
-    /// most senders.
+    /// Figures by link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkFigures>,
+    /// Verdict of one of its runs, which claims only what senders agree on.
     pub verdict: Option<String>,
-    /// Senders that agree with each other and not with these figures.
+    /// That run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub apart: Option<Apart>,
+    pub shown: Option<String>,
     /// Time at which the latest run was received, in RFC 3339.
     pub latest: String,
+}
+
+impl CollectionLine {
+    /// Place of a figure before its value counts, the best first: a measured figure with a rank,
+    /// one without, one that somebody else measured, one of a name that is not listed. `None` if
+    /// it has no such figure.
+    pub fn tier(&self, figure: HeadlineFigure) -> Option<u8> {
+        let spread = self.figures.get(&figure)?;
+        let is_measured = matches!(self.origin, Origin::Measured | Origin::Simulated);
+        Some(match (self.is_listed, is_measured, spread.is_confirmed()) {
+            (true, true, true) => 0,
+            (true, true, false) => 1,
+            (true, false, true) => 2,
+            (true, false, false) => 3,
+            (false, ..) => 4,
+        })
+    }
+
+    /// True if a figure has a place among others.
+    pub fn is_ranked(&self, figure: HeadlineFigure) -> bool {
+        matches!(self.tier(figure), Some(0 | 2))
+    }
+
+    /// Runs whose cells may stand for it on pages: where senders are distinguished only the one
+    /// whose verdict it has, so that no other sender sets what is shown.
+    pub fn believed<'a>(&self, runs: &'a [CollectionRun]) -> Vec<&'a CollectionRun> {
+        let is_it =
+            |run: &&CollectionRun| self.senders == 0 || self.shown.as_ref() == Some(&run.id);
+        runs.iter().filter(is_it).filter(|run| run.headline.is_fake == self.is_fake).collect()
+    }
 }
 
 /// Order of lines.
@@ -234,8 +298,6 @@ pub struct Query {
     pub kinds: Vec<MediumKind>,
     /// Origins; empty: measured, imported and reference, but no simulated media.
     pub origins: Vec<Origin>,
-    /// True: only fakes (in lines of their own), false: none. `None`: both.
-    pub fakes: Option<bool>,
     /// Order; by default the first figure, best first.
     pub sort: Option<SortBy>,
     /// Number of the page, from 0.

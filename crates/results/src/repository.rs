@@ -3,13 +3,21 @@
 //!
 //! `flashmark-collection.json` marks a directory as a collection. Records are
 //! `records/SENDER/ID.json.gz`: the account of the sender, and the name that is made from the
-//! content. `accepted.txt` names doubtful records that a person has accepted.
+//! content. `accepted.txt` names doubtful records that a person has accepted, `names.toml` the
+//! media that a person has listed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+pub use collection::GUEST;
+use collection::Names;
+use record::Moment;
+use record::collection::NO_TIME;
 use record::text::printable;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +31,8 @@ pub const SETTINGS: &str = "flashmark-collection.json";
 /// File of the ids of doubtful records that are accepted, a line each; what follows the id is the
 /// reason.
 pub const ACCEPTED: &str = "accepted.txt";
+/// File of names that this collection has beside those of the program, in the same form.
+pub const NAMES: &str = "names.toml";
 /// Directory of the records.
 pub const RECORDS: &str = "records";
 const SCHEMA: &str = "flashmark-repository/1";
@@ -82,12 +92,13 @@ pub struct RecordFile {
 }
 
 /// A repository of records.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Repository {
     dir: PathBuf,
     /// Its settings.
     pub settings: Settings,
     accepted: BTreeSet<String>,
+    names: Arc<Names>,
 }
 
 impl Repository {
@@ -127,7 +138,44 @@ impl Repository {
             .filter(|word| !word.starts_with('#'))
             .map(str::to_owned)
             .collect();
-        Ok(Repository { dir: dir.to_owned(), settings, accepted })
+        let names = fs::read_to_string(dir.join(NAMES)).unwrap_or_default();
+        let names = Names::with(&names)
+            .map_err(|why| anyhow!("{shown}/{NAMES} cannot be read: {}", printable(&why)))?;
+        Ok(Repository { dir: dir.to_owned(), settings, accepted, names: Arc::new(names) })
+    }
+
+    /// The names that a sender's medium can have.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Times at which records were received, by their paths in the repository, in RFC 3339 in UTC:
+    /// those of the commits of the main line that added them, which the forge makes when it merges.
+    /// No commit counts as older than the one before it, nor as younger than `now`. Records that
+    /// are not in git have the times of their files, which the slot for records sets.
+    pub fn received(&self, now: &str) -> BTreeMap<PathBuf, String> {
+        let words = "log --reverse --first-parent -m --no-renames --diff-filter=A --name-only \
+                     --relative --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%x00@%cd -z --";
+        let mut git = Command::new("git");
+        git.env("TZ", "UTC").arg("-C").arg(&self.dir).args(words.split(' ')).arg(RECORDS);
+        let log = git.output().ok().filter(|ran| ran.status.success()).map(|ran| ran.stdout);
+        let (mut times, mut time) = (BTreeMap::new(), NO_TIME.to_owned());
+        for part in log.unwrap_or_default().split(|byte| *byte == 0) {
+            let part = String::from_utf8_lossy(part);
+            match part.strip_prefix('@') {
+                Some(next) => time = time.max(next.to_owned()).min(now.to_owned()),
+                None => drop(times.entry(PathBuf::from(part.trim())).or_insert(time.clone())),
+            }
+        }
+        for file in self.records() {
+            times.entry(self.place_of(&file.path).to_owned()).or_insert_with(|| {
+                let modified = fs::metadata(&file.path).and_then(|it| it.modified()).ok();
+                let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+                let time = since.map(|since| Moment(since.as_nanos() as i128).to_the_second());
+                time.map_or_else(|| NO_TIME.to_owned(), |time| time.to_string()).min(now.to_owned())
+            });
+        }
+        times
     }
 
     /// Its directory.
@@ -238,9 +286,6 @@ pub fn parse_place(path: &Path) -> Option<(String, String)> {
         && collection::site::is_slug(id);
     is_one.then(|| (sender.to_owned(), id.to_owned()))
 }
-
-/// Sender of a record that came without a token: it is shown, and never a vote.
-pub const GUEST: &str = "guest";
 
 /// True if a text can be the sender of a record: letters, digits and what forges allow between
 /// them. Forges do not distinguish accounts by case: one account has one directory, in small letters.

@@ -1,6 +1,6 @@
 //! Lines of runs that are made for the purpose.
 
-use record::collection::{HeadlineFigure, HostSpread};
+use record::collection::{HeadlineFigure, HostSpread, Page, Query};
 use record::{Claims, Link, MediumKind, Record};
 
 use super::*;
@@ -12,6 +12,7 @@ fn sent(number: u64, model: &str, board: Option<&str>, random_write: f64) -> Sen
     let run = Published {
         seed: number,
         kind: MediumKind::Sd,
+        target: record::TargetKind::Block,
         vendor: Some("SanDisk".into()),
         model: Some(model.into()),
         profile: None,
@@ -30,8 +31,11 @@ fn sent(number: u64, model: &str, board: Option<&str>, random_write: f64) -> Sen
         verdict: Some(format!("Does {random_write} random writes a second.")),
         ..RunHeadline::default()
     };
+    let marks = RunMarks::of(&Published { cells: Vec::new(), ..run.clone() });
     SentRun {
         id: content_name(&run),
+        marks,
+        is_settled: false,
         run,
         headline,
         origin: Origin::Measured,
@@ -41,11 +45,7 @@ fn sent(number: u64, model: &str, board: Option<&str>, random_write: f64) -> Sen
 }
 
 fn lines(runs: Vec<SentRun>) -> Vec<LineRuns> {
-    lines_of(runs)
-}
-
-fn slugs(runs: Vec<SentRun>) -> Vec<String> {
-    lines(runs).into_iter().map(|it| it.line.slug).collect()
+    lines_of(runs, Names::built_in())
 }
 
 #[test]
@@ -60,10 +60,11 @@ fn a_model_is_a_line_and_hosts_count_once() {
         (5, None, 50.0),
     ];
     let runs = hosts.map(|(number, board, value)| sent(number, "SD32G", board, value));
-    let lines = lines_of(runs);
+    let lines = lines(runs.into());
     let [LineRuns { line, runs }] = &lines[..] else { panic!("one line") };
+    let (low, high) = (10.0, 100.0);
     let expected =
-        HostSpread { median: 50.0, low: 10.0, high: 100.0, runs: 5, hosts: 3, senders: 0 };
+        HostSpread { median: 50.0, low, high, runs: 5, hosts: 3, ..HostSpread::default() };
     assert_eq!(line.figures.get(&HeadlineFigure::RandomWrite4k), Some(&expected));
     assert_eq!(
         (line.slug.as_str(), line.name.as_str()),
@@ -80,50 +81,155 @@ fn a_model_is_a_line_and_hosts_count_once() {
     assert_eq!(seeds(runs), [5, 4, 3, 2, 1]);
 }
 
-#[test]
-fn fakes_are_a_line_of_their_own() {
-    let mut fake = sent(1, "SD32G", None, 0.5);
-    fake.headline.is_fake = true;
-    let lines = lines(vec![fake, sent(2, "SD32G", None, 20.0), sent(3, "SD64G", None, 9.0)]);
-    let facts =
-        |it: &LineRuns| (it.line.slug.clone(), it.line.runs, it.line.fakes, it.line.is_fake);
-    assert_eq!(
-        lines.iter().map(facts).collect::<Vec<_>>(),
-        [
-            ("sandisk-sd32g-32-gb".to_owned(), 1, 1, false),
-            ("sandisk-sd32g-32-gb-fake".to_owned(), 1, 1, true),
-            ("sandisk-sd64g-32-gb".to_owned(), 1, 0, false)
-        ]
-    );
-    assert_eq!(lines[0].line.figures[&HeadlineFigure::RandomWrite4k].median, 20.0);
+/// The same run as an account sent it.
+fn by(sender: &str, run: SentRun) -> SentRun {
+    SentRun { sender: Some(sender.to_owned()), ..run }
 }
 
 /// Regression: a single sender that came in first set the name of a line, and marked it as a fake
-/// and as damaged by repetition.
+/// and as damaged by repetition; a line of fakes took the model over.
 #[test]
 fn a_line_shows_what_most_senders_report() {
-    let of = |number, sender: &str| SentRun {
-        sender: Some(sender.to_owned()),
-        ..sent(number, "SD32G", Some("Raspberry Pi 4"), 10.0)
-    };
+    let of = |number, sender: &str| by(sender, sent(number, "Ultra", Some("Raspberry Pi 4"), 10.0));
     let honest = || [(11, "ada"), (12, "bea"), (13, "cem")].map(|(number, who)| of(number, who));
     let lies = (1..=4).map(|number| {
         let mut lie = of(number, "mallory");
-        lie.run.model = Some("sd32G".to_owned());
+        lie.run.model = Some("ULTRA".to_owned());
         lie.run.interface = Some("ata".to_owned());
         lie.headline.verdict = Some("Do not use it.".to_owned());
         lie.headline.faults = vec!["capacity".to_owned()];
-        lie.headline.is_fake = number > 2;
+        (lie.headline.is_fake, lie.headline.is_damaged) = (number > 2, number <= 2);
         lie
     });
     let before = lines(honest().into());
     let after = lines(lies.chain(honest()).collect());
+    assert_eq!(after.len(), 1, "a fake is no line of its own");
     let (before, after) = (&before[0].line, &after[0].line);
-    assert_eq!((after.runs, after.fakes), (5, 1), "one sender is one report");
-    let facts =
-        |line: &CollectionLine| (line.name.clone(), line.interface.clone(), line.verdict.clone());
+    let counts = (after.runs, after.senders, after.fakes, after.damaged, after.is_fake);
+    assert_eq!(counts, (7, 4, 1, 1, false), "one sender is one report");
+    let facts = |line: &CollectionLine| {
+        (line.name.clone(), line.interface.clone(), line.verdict.clone(), line.figures.clone())
+    };
     assert_eq!(facts(after), facts(before));
-    assert_eq!(before.name, "SanDisk SD32G 32 GB");
+    assert_eq!(
+        crate::site::medium_beside(&site(), after, &[], &[]).matches("1 of 4 reports").count(),
+        2
+    );
+}
+
+fn site() -> crate::site::SiteInfo {
+    crate::site::SiteInfo { title: "Cards".into(), categories: None, has_published: false }
+}
+
+/// Words of the order of lines: each with the standing of its first figure.
+fn ordered(runs: Vec<SentRun>) -> Vec<String> {
+    let found = lines(runs);
+    let mut sorted: Vec<&CollectionLine> = found.iter().map(|it| &it.line).collect();
+    crate::site::order(&mut sorted, record::collection::SortBy::default());
+    let said = |line: &&CollectionLine| {
+        let figure = HeadlineFigure::RandomWrite4k;
+        let spread =
+            line.figures.get(&figure).map_or_else(String::new, |it| it.standing.to_string());
+        let rank = if line.is_ranked(figure) { "ranked" } else { "no rank" };
+        format!("{}: {spread}, {rank}", line.name)
+    };
+    sorted.iter().map(said).collect()
+}
+
+#[test]
+fn no_attack_gives_a_rank_to_what_nobody_listed() {
+    const HONEST: &str = "SanDisk Ultra 32 GB: confirmed, ranked";
+    const UNNAMED: &str = "SD card 32 GB: confirmed, no rank";
+    let of = |(who, number): (&str, u64), value| by(who, sent(number, "Ultra", None, value));
+    type Attack = (fn(&mut SentRun), &'static str);
+    let attacks: [Attack; 7] = [
+        (|it| it.run.model = Some("Invented".into()), UNNAMED),
+        (|it| it.run.model = Some("Ultra No.1".into()), UNNAMED),
+        (|it| (it.run.model, it.run.label) = (None, Some("Best".into())), UNNAMED),
+        (
+            |it| it.run.capacity_bytes = Some(19_000_000_000),
+            "SanDisk Ultra 19 GB: confirmed, no rank",
+        ),
+        (|it| it.run.kind = MediumKind::Nvme, "NVMe SSD 32 GB: confirmed, no rank"),
+        (|it| it.origin = Origin::Imported, HONEST),
+        (|it| it.headline.thin.extend([HeadlineFigure::RandomWrite4k]), HONEST),
+    ];
+    for (change, says) in attacks {
+        let lies = [("eve", 7), ("fay", 8), ("gus", 9)].map(|it| {
+            let mut run = of(it, 9e5);
+            change(&mut run);
+            SentRun { id: content_name(&run.run), ..run }
+        });
+        let honest = [("ada", 1), ("bea", 2), ("cem", 3)].map(|it| of(it, 20.0));
+        let found = ordered(lies.into_iter().chain(honest).collect());
+        assert_eq!((found[0].as_str(), found.last().unwrap().as_str()), (HONEST, says));
+    }
+}
+
+/// Advertisements and slanders. Regression: 15 of 15 were taken.
+const ADVERTISEMENTS: &str = "No.1 Best SD card ever; counterfeit scam do not buy; B3ST C4RD 0F 2026; \
+    5anDisk i5 a 5cam; SanDisk Ultra counterfeit; Samsung EVO Plus No.1; Buy at cards dot example; \
+    Verified by Flashmark; Genuine original 100%; Recommended by experts; Wor1d's fa5test; \
+    d0 n0t buy SanDisk; SanDisk = fraud; \u{412}est c\u{430}rd; Top rated 5 stars";
+
+#[test]
+fn no_advertisement_and_no_slander_is_a_name_on_a_page() {
+    let fields: [fn(&mut Published, String); 9] = [
+        |run, text| run.vendor = Some(text),
+        |run, text| run.model = Some(text),
+        |run, text| (run.model, run.label) = (None, Some(text)),
+        |run, text| run.label = Some(text),
+        |run, text| (run.manufacturer, run.oem) = (Some(text.clone()), Some(text)),
+        |run, text| run.link = Some(Link { usb_id: Some(text), ..Link::default() }),
+        |run, text| (run.interface, run.link) = (Some(text), None),
+        |run, text| (run.kind, run.profile) = (MediumKind::Simulated, Some(text)),
+        |run, text| (run.firmware, run.made) = (Some(text.clone()), Some(text)),
+    ];
+    let texts = ADVERTISEMENTS.split("; ");
+    for (text, change) in texts.flat_map(|text| fields.map(|change| (text, change))) {
+        let mut sent = by("mallory", sent(1, "Ultra", None, 1.0));
+        change(&mut sent.run, text.to_owned());
+        sent.run.cells.clear();
+        let [LineRuns { line, runs }] = &lines(vec![sent])[..] else { panic!("one line") };
+        let shown = Page { lines: vec![line.clone()], total: 1 };
+        let table = crate::site::table(&site(), &shown, &Query::default());
+        let page = crate::site::medium_beside(&site(), line, runs, &[]);
+        let pages =
+            [table, page, crate::site::data::short_json(line), crate::site::data::line_csv(line)];
+        let pages = pages.concat().to_lowercase();
+        let has = |text: &str| pages.contains(&text.to_lowercase());
+        assert!(!has(text) && !has(&slug(text)), "{text}: {}", line.name);
+    }
+}
+
+/// Regression: who copied an open request and was merged first kept it, and the owner was doubtful;
+/// of two requests with one measurement none stood.
+#[test]
+fn one_measurement_is_one_voice_for_one_name() {
+    let card = |who: &str, number, model: &str, value: f64| {
+        let mut run = by(who, sent(number, model, None, value));
+        run.marks.exact = [format!("latencies of {value}")].into();
+        run.run.label = Some(who.to_owned());
+        run.id = content_name(&run.run);
+        run
+    };
+    let honest = || [card("ada", 2, "Ultra", 10.0), card("bea", 3, "Ultra", 11.0)];
+    let copies = || ["eve", "fay", "gus"].map(|who| card(who, 1, "Ultra", 10.0));
+    let found = lines(copies().into_iter().chain(honest()).collect());
+    let figure = found[0].line.figures[&HeadlineFigure::RandomWrite4k];
+    assert_eq!((figure.senders, figure.median), (2, 10.0), "ada's measurement, and bea's");
+    let uncounted =
+        |runs: &[CollectionRun]| runs.iter().filter(|run| run.uncounted.is_some()).count();
+    assert_eq!(uncounted(&found[0].runs), 3);
+    let guest = by(GUEST, sent(1, "Ultra", None, 10.0));
+    assert!(lines(vec![guest])[0].line.figures.is_empty(), "nobody answers for a guest");
+    let renamed = || card("eve", 1, "Extreme", 10.0);
+    let found = lines(honest().into_iter().chain([renamed()]).collect());
+    assert_eq!(found.iter().map(|it| uncounted(&it.runs)).collect::<Vec<_>>(), [1, 1]);
+    let settled = honest().map(|run| SentRun { is_settled: true, ..run });
+    let found = lines(settled.into_iter().chain([renamed()]).collect());
+    let senders: Vec<u64> = found.iter().map(|it| it.line.senders).collect();
+    assert_eq!(senders, [0, 2], "a reviewer decides");
 }
 
 #[test]
@@ -135,49 +241,6 @@ fn origins_are_never_mixed() {
     for LineRuns { line, runs } in lines {
         assert!(runs.len() == 1 && runs[0].origin == line.origin, "{}", line.slug);
         assert_eq!(line.slug.ends_with(line.origin.name()), line.origin != Origin::Measured);
-    }
-}
-
-#[test]
-fn names_that_look_alike_get_addresses_of_their_own() {
-    let names = ["SD-32G", "SD 32G", "SD.32G", "sd-32g"];
-    let found = slugs((1..).zip(names).map(|(at, name)| sent(at, name, None, 1.0)).collect());
-    assert_eq!(found.len(), 3, "case does not tell models apart, other characters do: {found:?}");
-    assert!(found.iter().all(|slug| slug.starts_with("sandisk-sd-32g-32-gb")), "{found:?}");
-}
-
-/// Regression: two models with the names of both addresses of a third kept it out for ever.
-#[test]
-fn an_address_cannot_be_taken_in_advance() {
-    let named = |number, vendor: &str, model: &str| {
-        let mut run = sent(number, model, None, 10.0);
-        run.run.vendor = Some(vendor.to_owned()).filter(|vendor| !vendor.is_empty());
-        run.run.capacity_bytes = None;
-        run
-    };
-    let plain = || named(1, "Acme", "X.");
-    let marked = slugs(vec![plain(), named(2, "Acme", "X")]).pop().unwrap();
-    assert!(marked.starts_with("acme-x-"), "{marked}");
-    let squatter = named(3, "", &marked.replace('-', " "));
-    let found = slugs(vec![plain(), squatter, named(2, "Acme", "X")]);
-    assert!(found.len() == 3 && found.contains(&marked), "{found:?}");
-    let reference = slugs(vec![named(4, "Acme", "X reference")]);
-    assert!(!reference[0].ends_with("-reference"), "{reference:?} is one of published data");
-}
-
-#[test]
-fn hostile_texts_are_only_texts() {
-    let texts =
-        ["'; DROP TABLE runs; --", "<script>alert(1)</script>", "a\0b", "../../etc", "日本", "😀"];
-    for text in texts {
-        let mut one = sent(1, text, Some(text), 1.0);
-        one.headline.verdict = Some(text.into());
-        let run = one.run.clone();
-        let lines = lines(vec![one]);
-        let is_plain =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        assert!(lines[0].line.slug.bytes().all(is_plain), "{}", lines[0].line.slug);
-        assert_eq!(lines[0].runs[0].run, run);
     }
 }
 

@@ -13,6 +13,14 @@ fn run(vendor: &str, model: &str, gb: u64) -> Published {
     run
 }
 
+fn model_of(run: &Published) -> Model {
+    Names::built_in().of_publisher(run).model
+}
+
+fn name_of(run: &Published) -> String {
+    Names::built_in().of_publisher(run).name
+}
+
 #[test]
 fn every_name_of_a_product_leads_to_one_line() {
     let expected = model_of(&run("Samsung", "EVO Plus", 64));
@@ -28,12 +36,18 @@ fn every_name_of_a_product_leads_to_one_line() {
         ("S\u{430}msung", "EVO Plus"),
         ("\u{ff33}amsung", "\u{ff25}VO Plus"),
         ("Samsung", "EVO Plus microSDXC"),
+        ("Sam5ung", "EV0 P1us"),
+        ("SAM\u{405}UNG", "3VO P|us"),
+        ("Sarnsung", "EVO Plus"),
+        ("ATA", "Samsung EVO Plus"),
     ] {
         let found = run(vendor, model, 64);
         assert_eq!(model_of(&found), expected, "{vendor} {model}");
         assert_eq!(name_of(&found), "Samsung EVO Plus 64 GB");
-        let others = other_names_of(found.kind, &expected.vendor, &expected.model);
+        let sent = Names::built_in().of_sender(&found);
+        let others = &sent.other_names;
         assert!(others.contains("evo+") && others.contains("eb1qt"), "{others}");
+        assert_eq!(sent, Names::built_in().of_publisher(&found));
     }
     assert_ne!(model_of(&run("Samsung", "EVO Plus", 128)), expected, "another size");
     assert_ne!(model_of(&run("Samsung", "EVO", 64)), expected);
@@ -49,17 +63,9 @@ fn a_name_that_several_products_share_leads_to_none() {
 
 #[test]
 fn a_stick_is_known_by_its_usb_id() {
-    let product = TABLE.medium.iter().find(|it| {
-        it.kind == MediumKind::Usb
-            && it.usb.first().is_some_and(|id| {
-                TABLE.medium.iter().filter(|other| other.usb.contains(id)).count() == 1
-            })
-    });
-    let product = product.unwrap();
-    let mut stick = run("", "Cruzer of some kind", 16);
-    stick.kind = MediumKind::Usb;
-    stick.link = Some(record::Link { usb_id: Some(product.usb[0].clone()), ..Default::default() });
-    assert_eq!(name_of(&stick), format!("{} {} 16 GB", product.vendor, product.model));
+    let mut stick = Published { kind: MediumKind::Usb, ..run("", "Traveler of some kind", 16) };
+    stick.link = Some(record::Link { usb_id: Some("0951:1607".into()), ..Default::default() });
+    assert_eq!(name_of(&stick), "Kingston DataTraveler 100 16 GB");
 }
 
 #[test]
@@ -68,9 +74,6 @@ fn media_without_a_name_are_not_grouped() {
     let other = Published { seed: one.seed + 1, ..one.clone() };
     assert_ne!(model_of(&one), model_of(&other));
     assert_eq!(model_of(&one), model_of(&one.clone()));
-    let Model { vendor, model, .. } = model_of(&one);
-    let joins = Published { seed: one.seed + 7, ..run(&vendor, &model, 32) };
-    assert_ne!(model_of(&joins).model, model, "who types its name is not put together with it");
     let reader = Published { behind_reader: Some(true), ..run("Generic", "USB SD Reader", 32) };
     let another = Published { seed: reader.seed + 1, ..reader.clone() };
     assert_ne!(model_of(&reader), model_of(&another), "a reader is not the card in it");
@@ -82,34 +85,86 @@ fn media_without_a_name_are_not_grouped() {
 }
 
 #[test]
-fn praise_and_a_second_maker_are_looked_at() {
-    let joined_caveats = |vendor: &str, model: &str| caveats(&run(vendor, model, 32)).join("; ");
-    assert_eq!(joined_caveats("SanDisk", "Extreme"), "");
-    assert_eq!(joined_caveats("SanDisk", "SanDisk Extreme"), "");
-    assert!(joined_caveats("SanDisk", "Extreme verified by Flashmark team").contains("'verified'"));
-    assert!(joined_caveats("SanDisk", "Samsung EVO Plus").contains("begins with Samsung"));
-    assert!(joined_caveats("S\u{430}nDisk", "S\u{430}msung EVO").contains("begins with Samsung"));
+fn a_program_that_is_called_like_ours_is_looked_at() {
+    let mut run = run("SanDisk", "Extreme", 32);
+    assert_eq!(caveats(&run), [""; 0]);
+    run.software.name = "Flashmark-NG".to_owned();
+    assert!(caveats(&run)[0].contains("is called flashmark-ng"));
+}
+
+#[test]
+fn one_disk_is_one_line_whatever_reports_its_size() {
+    let key = |bytes: u64, kind, model: &str| {
+        let run = Published { kind, capacity_bytes: Some(bytes), ..run("Samsung", model, 1) };
+        Names::built_in().of_sender(&run).key()
+    };
+    let disk = |bytes| key(bytes, MediumKind::Ssd, "850 EVO");
+    for bytes in
+        [500_000_000_000, 499_900_000_000, 512_110_190_592, 480_103_981_056, 500_277_790_720]
+    {
+        assert_eq!(disk(bytes), disk(500_107_862_016), "{bytes}");
+    }
+    assert_ne!(disk(250_059_350_016), disk(500_107_862_016));
+    assert_ne!(disk(750_156_374_016), disk(500_107_862_016));
+    let card = |bytes| key(bytes, MediumKind::Sd, "EVO Plus");
+    assert_eq!(card(31_914_983_424), card(29_600_000_000));
+    assert_ne!(card(256_901_120), card(512_483_328), "megabytes");
+}
+
+#[test]
+fn only_the_register_gives_a_name() {
+    let of = |run: &Published| Names::built_in().of_sender(run);
+    let mut card = run("Nobody", "Best of all", 32);
+    (card.manufacturer, card.oem) = (Some("0x1B Samsung".into()), Some("SM".into()));
+    let found = of(&card);
+    assert_eq!((found.name.as_str(), found.is_listed), ("SD card 32 GB, 0x1b/534d", false));
+    assert_eq!(found.model.vendor, "0x1b/534d");
+    assert!(found.model.model.starts_with("unlisted "), "{found:?}");
+    assert_eq!(
+        of(&run("N0BODY", "8est 0f all", 32)).model.model,
+        found.model.model,
+        "no second line"
+    );
+    let mut stick = Published { kind: MediumKind::Usb, ..run("", "", 32) };
+    for (id, name) in
+        [("1234:abCD", "USB medium 32 GB, 1234:abcd"), ("best:card", "USB medium 32 GB")]
+    {
+        stick.link = Some(record::Link { usb_id: Some(id.into()), ..Default::default() });
+        assert_eq!(of(&stick).name, name);
+    }
+    let invented = [19, 37, 100].map(|gb| of(&run("Samsung", "EVO Plus", gb * 100 / 97)).is_listed);
+    assert_eq!(invented, [false; 3], "sizes that nobody sells");
+    let of_kind = |kind| of(&Published { kind, ..run("Samsung", "EVO Plus", 64) }).is_listed;
+    assert!(of_kind(MediumKind::Sd) && !of_kind(MediumKind::Nvme), "a name of another kind");
+    let mut simulated = Published { kind: MediumKind::Simulated, ..run("", "", 32) };
+    let mut profile = |name: &str| {
+        simulated.profile = Some(name.to_owned());
+        of(&simulated)
+    };
+    assert!(profile("sim:a1").is_listed && !profile("sim:the best").is_listed);
+    let own = "[[medium]]\nkind = \"sd\"\nvendor = \"Nobody\"\nmodel = \"Best of all\"\n";
+    let found = Names::with(own).unwrap().of_sender(&card);
+    assert_eq!((found.name.as_str(), found.is_listed), ("Nobody Best of all 32 GB", true));
+    assert!(Names::with("medium = 1").is_err());
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "looks which profiles there are")]
+fn the_profiles_are_those_of_the_program() {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles");
+    let names = std::fs::read_dir(dir).unwrap().map(|it| it.unwrap().file_name());
+    let mut names: Vec<String> =
+        names.filter_map(|name| Some(name.to_str()?.strip_suffix(".toml")?.to_owned())).collect();
+    names.sort();
+    assert_eq!(Names::built_in().profiles, names);
 }
 
 #[test]
 fn the_table_has_each_name_once() {
-    for vendor in &TABLE.vendor {
-        assert_eq!(
-            known_vendor(&TABLE.vendor, &folded(&vendor.name)).map(|it| &it.name),
-            Some(&vendor.name)
-        );
-    }
-    for product in &TABLE.medium {
-        assert!(
-            known_vendor(&TABLE.vendor, &folded(&product.vendor)).is_some(),
-            "{}",
-            product.vendor
-        );
-        let mut named = run(&product.vendor, &product.model, 64);
-        named.kind = product.kind;
-        assert_eq!(
-            product_of(&named).map(|found| (&found.vendor, &found.model)),
-            Some((&product.vendor, &product.model))
-        );
+    let names = Names::built_in();
+    for product in &names.medium {
+        let named = Published { kind: product.kind, ..run(&product.vendor, &product.model, 64) };
+        let found = names.product_of(&named).map(|found| (&found.vendor, &found.model));
+        assert_eq!(found, Some((&product.vendor, &product.model)));
     }
 }

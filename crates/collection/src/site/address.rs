@@ -65,10 +65,6 @@ pub fn categories() -> Vec<Category> {
     };
     categories.push(origin("Reference data", Origin::Reference));
     categories.push(origin("Simulated", Origin::Simulated));
-    categories.push(Category {
-        name: "Fakes".to_owned(),
-        query: Query { fakes: Some(true), ..Query::default() },
-    });
     categories
 }
 
@@ -86,10 +82,9 @@ pub fn file_of(asked: &Query) -> Option<String> {
         };
         return Some(format!("{stem}{number}.html"));
     }
-    let stem = match (&plain.kinds[..], &plain.origins[..], plain.fakes) {
-        ([kind], [], None) => format!("kind-{}", kind.name()),
-        ([], [origin], None) => origin.name().to_owned(),
-        ([], [], Some(true)) => "fakes".to_owned(),
+    let stem = match (&plain.kinds[..], &plain.origins[..]) {
+        ([kind], []) => format!("kind-{}", kind.name()),
+        ([], [origin]) => origin.name().to_owned(),
         _ => return None,
     };
     let in_category =

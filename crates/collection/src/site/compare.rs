@@ -102,7 +102,7 @@ struct Cell {
     place: String,
     range: String,
     counts: String,
-    level: u8,
+    level: String,
     best: bool,
 }
 
@@ -158,8 +158,8 @@ fn records(media: &[(CollectionLine, Vec<CollectionRun>)]) -> Vec<Record> {
     let names: Vec<String> = media.iter().map(|(line, _)| called(line, media)).collect();
     let of = |(at, (line, entries)): (usize, &(CollectionLine, Vec<CollectionRun>))| {
         let name = names[at].clone();
-        let (slug, gb, is_fake) = (line.slug.clone(), line.model.capacity_gb, line.is_fake);
-        let counts = entries.iter().filter(move |entry| is_fake || !entry.headline.is_fake);
+        let (slug, gb) = (line.slug.clone(), line.model.capacity_gb);
+        let counts = line.believed(entries).into_iter();
         counts
             .map(|entry| {
                 let mut record = entry.run.to_record(&entry.id);
@@ -189,7 +189,8 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
     // A figure without a range cannot be distinguished from the next: it is never the best, and no
     // lower one is.
     let has_range = |spread: &HostSpread| spread.low < spread.high;
-    let medians = || known().map(|spread| spread.median);
+    let ranked = || media.iter().map(|(line, _)| line).filter(|line| line.is_ranked(figure));
+    let medians = || ranked().filter_map(spread).map(|spread| spread.median);
     let best = if figure.smaller_is_better() {
         medians().reduce(f64::min)
     } else {
@@ -202,8 +203,9 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
             place: figures::place(figure, spread.median),
             range: figures::range(figure, &spread).unwrap_or_default(),
             counts: figures::counts(&spread),
-            level: figures::level(figure, spread.median),
+            level: figures::grade_class(line, figure, &spread),
             best: has_range(&spread)
+                && line.is_ranked(figure)
                 && Some(spread.median) == best
                 && medians().count() > 1
                 && medians().filter(|other| Some(*other) == best).count() == 1,

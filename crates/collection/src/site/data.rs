@@ -52,8 +52,8 @@ impl Bulk {
     }
 }
 
-/// Header of [`line_csv`]: properties of the medium, then six columns for each figure (median, low,
-/// high, runs, hosts, senders) in IOPS, bytes per second or nanoseconds.
+/// Header of [`line_csv`]: properties of the medium, then eight columns for each figure (median,
+/// low, high, runs, hosts, senders, against, standing) in IOPS, bytes per second or nanoseconds.
 pub fn csv_head() -> String {
     let mut heads: Vec<String> = [
         "medium",
@@ -68,13 +68,16 @@ pub fn csv_head() -> String {
         "runs",
     ]
     .into_iter()
-    .chain(["fakes", "is_fake", "latest"])
+    .chain(["senders", "fakes", "damaged", "is_fake", "is_damaged", "is_listed", "latest"])
     .map(str::to_owned)
     .collect();
     for figure in HeadlineFigure::ALL {
         let (name, unit) = (figure.entry().column, figure.unit().name());
         heads.extend(["", "_low", "_high"].map(|part| format!("{name}{part}_{unit}")));
-        heads.extend(["_runs", "_hosts", "_senders"].map(|part| format!("{name}{part}")));
+        heads.extend(
+            ["_runs", "_hosts", "_senders", "_against", "_standing"]
+                .map(|part| format!("{name}{part}")),
+        );
     }
     heads.push("verdict".to_owned());
     heads.join(",") + "\r\n"
@@ -93,17 +96,22 @@ pub fn line_csv(line: &CollectionLine) -> String {
         text(line.interface.as_deref().unwrap_or_default()),
         text(&line.classes.join(" ")),
         line.runs.to_string(),
+        line.senders.to_string(),
         line.fakes.to_string(),
+        line.damaged.to_string(),
         line.is_fake.to_string(),
+        line.is_damaged.to_string(),
+        line.is_listed.to_string(),
         text(&line.latest),
     ];
     for figure in HeadlineFigure::ALL {
         match line.figures.get(&figure) {
-            Some(HostSpread { median, low, high, runs, hosts, senders }) => {
+            Some(HostSpread { median, low, high, runs, hosts, senders, against, standing }) => {
                 fields.extend([median, low, high].map(f64::to_string));
-                fields.extend([runs, hosts, senders].map(u64::to_string));
+                fields.extend([runs, hosts, senders, against].map(u64::to_string));
+                fields.push(standing.to_string());
             }
-            None => fields.extend(std::iter::repeat_n(String::new(), 6)),
+            None => fields.extend(std::iter::repeat_n(String::new(), 8)),
         }
     }
     fields.push(text(line.verdict.as_deref().unwrap_or_default()));
@@ -127,13 +135,15 @@ fn text(field: &str) -> String {
 
 /// A line in the short form for the table's script: slug, name, kind, capacity in GB, origin,
 /// interface, classes, runs, true for fakes, time of the latest run, verdict, figures, other names
-/// of the product. Figures are `[which, median, text, place, runs, level]` as in the table; the
-/// level of an unconfirmed one is "u".
+/// of the product, reports of fakes and damage, true for a name of the register. Figures are
+/// `[which, median, text, place, runs, level, tier]` as in the table; the level of one without a
+/// rank is "u", and one of a lower tier comes first.
 pub fn short_json(line: &CollectionLine) -> String {
     let figures = (0..).zip(HeadlineFigure::ALL).filter_map(|(at, figure)| {
         let FigureCell { value, place, runs, level } = FigureCell::of(line, figure)?;
         let level = level.parse::<u8>().map_or_else(|_| Value::from(level), Value::from);
-        Some(json!([at, line.figures[&figure].median, value, place, runs, level]))
+        let tier = line.tier(figure)?;
+        Some(json!([at, line.figures[&figure].median, value, place, runs, level, tier]))
     });
     json!([
         line.slug,
@@ -149,6 +159,9 @@ pub fn short_json(line: &CollectionLine) -> String {
         line.verdict.as_deref().map(table::short_verdict).unwrap_or_default(),
         figures.collect::<Vec<Value>>(),
         printable(&line.other_names),
+        table::reports(line).join(" · "),
+        u8::from(line.is_listed),
+        u8::from(line.is_damaged),
     ])
     .to_string()
 }

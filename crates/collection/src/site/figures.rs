@@ -1,7 +1,9 @@
 //! The figures of a collection in words: names, comparison with the yardsticks, and spread of the
 //! runs.
 
-use record::collection::{FigureUnit, HeadlineFigure, HostSpread, ReferenceMark};
+use record::collection::{
+    CollectionLine, FigureUnit, HeadlineFigure, HostSpread, ReferenceMark, Standing,
+};
 use record::metric;
 use record::units::significant;
 use report::words;
@@ -59,9 +61,15 @@ pub(crate) fn level(figure: HeadlineFigure, value: f64) -> u8 {
     [0.1, 1.0, 5.0, 20.0].iter().filter(|step| times_better(figure, value) >= **step).count() as u8
 }
 
-/// Grade of a value as the end of a CSS class; "u" for an unconfirmed figure, which gets no colour.
-pub(crate) fn grade_class(figure: HeadlineFigure, spread: &HostSpread) -> String {
-    if spread.is_confirmed() { level(figure, spread.median).to_string() } else { "u".to_owned() }
+/// Grade of a value as the end of a CSS class; "u" for a figure without a rank, which gets no
+/// colour.
+pub(crate) fn grade_class(
+    line: &CollectionLine,
+    figure: HeadlineFigure,
+    spread: &HostSpread,
+) -> String {
+    let grade = || level(figure, spread.median).to_string();
+    if line.is_ranked(figure) { grade() } else { "u".to_owned() }
 }
 
 /// Short comparison with the yardsticks: "0.55× disk", "22× disk, A2", "13× limit".
@@ -113,14 +121,21 @@ pub(crate) fn range(figure: HeadlineFigure, spread: &HostSpread) -> Option<Strin
         .then(|| format!("{}–{}", bare(figure, spread.low), bare(figure, spread.high)))
 }
 
-/// Number of runs, and of hosts or senders: "1 run", "3 runs, 2 hosts", "3 runs, 2 senders".
-/// Senders are counted where they are distinguished.
+/// Number of runs, and of hosts or senders: "1 run", "3 runs, 2 hosts", "3 runs, 2 senders", and
+/// those who disagree: "disputed, 3 against 2". Senders are counted where they are distinguished.
 pub(crate) fn counts(spread: &HostSpread) -> String {
     let runs = words::count(spread.runs as usize, "run");
-    if spread.senders > 0 {
-        let senders = words::count(spread.senders as usize, "sender");
-        let mark = if spread.is_confirmed() { "" } else { ", unconfirmed" };
-        format!("{runs}, {senders}{mark}")
+    let (n, m) = (spread.senders, spread.against);
+    let against = if m > 0 { format!(", {n} against {m}") } else { String::new() };
+    let senders = words::count(n as usize, "sender");
+    match spread.standing {
+        Standing::Thin => return format!("{runs}, too short to count"),
+        Standing::Disputed => return format!("{runs}, disputed{against}"),
+        Standing::Unconfirmed => return format!("{runs}, {senders}, unconfirmed{against}"),
+        Standing::Confirmed => {}
+    }
+    if n > 0 {
+        format!("{runs}, {senders}{against}")
     } else if spread.runs > 1 {
         format!("{runs}, {}", words::count(spread.hosts as usize, "host"))
     } else {
@@ -172,8 +187,14 @@ mod tests {
 
     #[test]
     fn a_spread_has_the_number_of_its_runs_and_hosts() {
-        let spread =
-            HostSpread { median: 49.0, low: 46.0, high: 52.1, runs: 3, hosts: 2, senders: 0 };
+        let spread = HostSpread {
+            median: 49.0,
+            low: 46.0,
+            high: 52.1,
+            runs: 3,
+            hosts: 2,
+            ..HostSpread::default()
+        };
         assert_eq!(range(HeadlineFigure::RandomWrite4k, &spread).as_deref(), Some("46.0–52.1"));
         assert_eq!(counts(&spread), "3 runs, 2 hosts");
         let single = HostSpread { low: 49.0, high: 49.0, runs: 1, hosts: 1, ..spread };
@@ -181,6 +202,13 @@ mod tests {
             (range(HeadlineFigure::RandomWrite4k, &single), counts(&single).as_str()),
             (None, "1 run")
         );
+        let of = |standing, senders, against| {
+            counts(&HostSpread { standing, senders, against, ..spread })
+        };
+        assert_eq!(of(Standing::Confirmed, 3, 1), "3 runs, 3 senders, 3 against 1");
+        assert_eq!(of(Standing::Disputed, 3, 4), "3 runs, disputed, 3 against 4");
+        assert_eq!(of(Standing::Unconfirmed, 1, 0), "3 runs, 1 sender, unconfirmed");
+        assert_eq!(of(Standing::Thin, 0, 0), "3 runs, too short to count");
         assert!(!sound(&HostSpread { median: f64::NAN, ..spread }));
     }
 }

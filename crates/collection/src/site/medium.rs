@@ -7,13 +7,11 @@ use askama::Template;
 use pages::panels;
 use pages::view::{FindingView, PanelView, comes_first, panel};
 use record::Record;
-use record::collection::{
-    Apart, CONFIRMING_SENDERS, CollectionLine, CollectionRun, HeadlineFigure, Origin,
-};
+use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, Origin};
 use record::text::printable;
-use report::{figure, words};
+use report::figure;
 
-use self::rows::{beside_row, figure_rows, host_row, run_row};
+use self::rows::{beside_row, figure_rows, link_row, run_row};
 use super::address::{Links, SiteInfo};
 use super::every_figure::{FigureLine, every_figure};
 use super::hosts;
@@ -24,8 +22,8 @@ const MAX_RUNS: usize = 200;
 /// Most charts on a page; `flashmark report` makes the others from the run's record.
 const MAX_PANELS: usize = 6;
 
-/// Page of a medium with its runs, the newest first, and the other lines of its model: fakes, published figures, results of other
-/// tools. They are shown beside it and never mixed with it.
+/// Page of a medium with its runs, the newest first, and the other lines of its model: published
+/// figures, results of other tools. They are shown beside it and never mixed with it.
 pub fn medium_beside(
     site: &SiteInfo,
     line: &CollectionLine,
@@ -46,21 +44,19 @@ struct MediumPage {
     badges: Vec<(&'static str, &'static str)>,
     origin: String,
     is_fake: bool,
-    fakes: Option<String>,
-    apart: Option<String>,
+    is_listed: bool,
+    reports: Option<String>,
     has_senders: bool,
+    links: Vec<LinkRow>,
     findings: Vec<FindingView>,
     rows: Vec<FigureRow>,
     every: Vec<FigureLine>,
     one_run: &'static str,
     missing: String,
     beside: Vec<ComparedLine>,
-    hosts: Vec<HostRow>,
-    effects: Vec<String>,
     charted_run: String,
     panels: Vec<PanelView>,
     runs: Vec<RunRow>,
-    fake_runs: Vec<RunRow>,
     all_runs: usize,
     json: String,
     compare: String,
@@ -71,9 +67,7 @@ struct FigureRow {
     name: &'static str,
     value: String,
     range: String,
-    runs: u64,
-    hosts: u64,
-    senders: u64,
+    runs: String,
     place: String,
     level: String,
 }
@@ -86,11 +80,10 @@ struct ComparedLine {
     cells: Vec<(&'static str, String)>,
 }
 
-/// Row of a host.
-struct HostRow {
+/// Row of a link.
+struct LinkRow {
     name: String,
-    link: String,
-    runs: usize,
+    voices: u64,
     cells: Vec<(&'static str, String)>,
 }
 
@@ -128,27 +121,27 @@ impl MediumPage {
         beside: &[CollectionLine],
     ) -> MediumPage {
         let links = Links { site, depth: 1 };
-        let (fakes, sound): (Vec<&CollectionRun>, Vec<&CollectionRun>) =
-            entries.iter().partition(|entry| entry.headline.is_fake && !line.is_fake);
-        let shown = shown_run(&representative_runs(line, &sound)).or_else(|| shown_run(&fakes));
+        let believed = line.believed(entries);
+        let shown = shown_run(&believed);
         let record = shown.map(concluded);
-        let found_hosts = hosts::hosts(&sound);
         let name = printable(&line.name);
-        let rows = |of: &[&CollectionRun]| {
-            of.iter().take(MAX_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>()
-        };
         MediumPage {
             shell: SiteFrame::new(links, format!("{name} - {}", site.title), ""),
             facts: facts(line),
             badges: table::badges(line),
             origin: origin(line, shown),
             is_fake: line.is_fake,
-            apart: line.apart.as_ref().map(apart_words),
-            has_senders: line.figures.values().any(|spread| spread.senders > 0),
-            fakes: fakes_words(line, beside),
+            is_listed: line.is_listed,
+            reports: reports(line),
+            has_senders: line.senders > 0,
+            links: if line.links.len() > 1 {
+                line.links.iter().map(link_row).collect()
+            } else {
+                Vec::new()
+            },
             findings: findings_of(line, record.as_ref(), &links),
             rows: figure_rows(line),
-            every: every_figure(&sound),
+            every: every_figure(&believed),
             one_run: figure::ONE_RUN_MEANS,
             missing: missing(line),
             beside: beside
@@ -156,16 +149,9 @@ impl MediumPage {
                 .filter(|other| other.slug != line.slug)
                 .map(|other| beside_row(&links, other))
                 .collect(),
-            effects: hosts::effects(&found_hosts),
-            hosts: if found_hosts.len() > 1 {
-                found_hosts.iter().map(host_row).collect()
-            } else {
-                Vec::new()
-            },
             charted_run: shown.map(run_text).unwrap_or_default(),
             panels: record.as_ref().map(charts).unwrap_or_default(),
-            runs: rows(&sound),
-            fake_runs: rows(&fakes),
+            runs: entries.iter().take(MAX_RUNS).map(|entry| run_row(&links, line, entry)).collect(),
             all_runs: entries.len(),
             json: links.file(&format!("data/medium/{}.json", line.slug)),
             compare: compare_link(&links, &line.slug),
@@ -185,22 +171,6 @@ fn concluded(entry: &CollectionRun) -> Record {
 
 fn compare_link(links: &Links, slug: &str) -> String {
     format!("{}?m={slug}", links.text("compare"))
-}
-
-/// Runs that may represent a line: where senders are distinguished, those with the line's verdict,
-/// so that a single sender cannot set the headline. All runs if none has it.
-fn representative_runs<'a>(
-    line: &CollectionLine,
-    entries: &[&'a CollectionRun],
-) -> Vec<&'a CollectionRun> {
-    let has_senders = line.figures.values().any(|spread| spread.senders > 0);
-    let is_believed = |entry: &&&CollectionRun| entry.headline.verdict == line.verdict;
-    let representative_runs: Vec<_> = entries.iter().filter(is_believed).copied().collect();
-    if has_senders && !representative_runs.is_empty() {
-        representative_runs
-    } else {
-        entries.to_vec()
-    }
 }
 
 /// The run shown in the charts: the newest of those with most cells (entries are sorted newest
@@ -243,53 +213,14 @@ fn software(entry: &CollectionRun) -> String {
         .to_owned()
 }
 
-fn fakes_words(line: &CollectionLine, beside: &[CollectionLine]) -> Option<String> {
-    if line.is_fake || line.fakes == 0 {
-        return None;
-    }
-    let lines = beside.iter().chain([line]);
-    let by_senders = lines.flat_map(|line| line.figures.values()).any(|spread| spread.senders > 0);
-    let word = if by_senders { "sender" } else { "run" };
-    let fakes = words::count(line.fakes as usize, word);
-    let apart = if beside.iter().any(|other| other.is_fake) {
-        "; they have a page of their own, below"
-    } else {
-        ""
+/// What senders report of fakes and damage, and whether that is a verdict.
+fn reports(line: &CollectionLine) -> Option<String> {
+    let reports = table::reports(line).join(", ");
+    let rest = match line.is_fake || line.is_damaged {
+        true => "",
+        false => "; it takes three senders, and twice as many as do not, for a verdict",
     };
-    Some(match (by_senders, line.fakes) {
-        (false, _) => format!(
-            "Fakes are sold under this name: {fakes} of such are left out of these figures{apart}."
-        ),
-        (true, CONFIRMING_SENDERS..) => format!(
-            "Fakes are sold under this name: {fakes} had one; their runs are left out of these figures{apart}."
-        ),
-        (true, _) => format!(
-            "{fakes} had a fake under this name, by their own account, which {CONFIRMING_SENDERS} have to say before it is taken as sure; their runs are left out of these figures{apart}."
-        ),
-    })
-}
-
-/// Sentences about senders that disagree, with a possible reason: "4 senders with 6 runs agree on
-/// other figures, which are left out of these: 4 KiB random write 2.84 IOPS. ..".
-fn apart_words(apart: &Apart) -> String {
-    let texts: Vec<String> = figures::MAIN
-        .into_iter()
-        .filter_map(|figure| {
-            let value = apart.figures.get(&figure).filter(|spread| figures::sound(spread))?;
-            Some(format!(
-                "{} {}",
-                figures::head(figure).to_lowercase().replace("kib", "KiB"),
-                figures::with_unit(figure, value.median)
-            ))
-        })
-        .collect();
-    format!(
-        "{} with {} agree on other figures, which are left out of these: {}. A possible reason: {}.",
-        words::count(apart.senders as usize, "sender"),
-        words::count(apart.runs as usize, "run"),
-        texts.join(", "),
-        printable(&apart.reason())
-    )
+    (!reports.is_empty()).then(|| format!("{reports}{rest}."))
 }
 
 /// The verdict and the faults in the run shown; the line's own verdict if that run has none.

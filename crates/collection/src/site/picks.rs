@@ -11,7 +11,11 @@ use super::address::Links;
 
 /// A medium of a site.
 pub(super) fn pick(links: &Links, line: &CollectionLine, runs: &[CollectionRun]) -> Pick {
-    Pick { name: printable(&line.name), href: links.medium(&line.slug), found: newest(runs) }
+    Pick {
+        name: printable(&line.name),
+        href: links.medium(&line.slug),
+        found: newest(line.believed(runs)),
+    }
 }
 
 /// Figures of columns in runs (newest first): the newest figure of each column, with preference for

@@ -40,8 +40,6 @@ pub fn to_text(query: &Query) -> String {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(query.kinds.iter().map(|kind| ("kind", kind.name().to_owned())));
     pairs.extend(query.origins.iter().map(|origin| ("origin", origin.name().to_owned())));
-    let fakes = query.fakes.map(|only| if only { "only" } else { "none" }.to_owned());
-    pairs.extend(fakes.map(|fakes| ("fakes", fakes)));
     let sort = query.sort.filter(|sort| *sort != SortBy::default());
     pairs.extend(sort.map(|sort| ("sort", sort_name(sort).to_owned())));
     let page = (query.page > 0).then(|| (u64::from(query.page) + 1).to_string());

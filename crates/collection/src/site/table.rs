@@ -96,7 +96,6 @@ struct Form {
     origins: Vec<(&'static str, &'static str, bool)>,
     classes: [&'static str; 13],
     thresholds: Vec<Threshold>,
-    fakes: &'static str,
     sort: &'static str,
     /// Number of filled fields in the collapsed part.
     folded: usize,
@@ -217,7 +216,7 @@ impl FigureCell {
             value: figures::bare(figure, spread.median),
             place: figures::place(figure, spread.median),
             runs: range + &figures::counts(spread),
-            level: figures::grade_class(figure, spread),
+            level: figures::grade_class(line, figure, spread),
         })
     }
 }
@@ -229,8 +228,9 @@ fn row(links: &Links, line: &CollectionLine) -> Row {
         slug: line.slug.clone(),
         name: printable(&line.name),
         href: links.medium(&line.slug),
-        facts: [kind, classes.as_str()]
+        facts: [kind.to_owned(), classes]
             .into_iter()
+            .chain(reports(line))
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
             .join(" · "),
@@ -254,7 +254,22 @@ pub(crate) fn badges(line: &CollectionLine) -> Vec<(&'static str, &'static str)>
         Origin::Reference => Some(("reference", "reference")),
         Origin::Simulated => Some(("simulated", "simulated")),
     };
-    line.is_fake.then_some(("fake", "fake")).into_iter().chain(origin).collect()
+    let states = [
+        line.is_fake.then_some(("fake", "fake")),
+        line.is_damaged.then_some(("fake", "damaged")),
+        (!line.is_listed).then_some(("imported", "not ranked")),
+    ];
+    states.into_iter().chain([origin]).flatten().collect()
+}
+
+/// What senders report of fakes and damage: "1 of 4 reports a fake".
+pub(crate) fn reports(line: &CollectionLine) -> Vec<String> {
+    let all = if line.senders > 0 { line.senders } else { line.runs };
+    let report = |(count, what): (u64, &str)| {
+        let verb = if count == 1 { "reports" } else { "report" };
+        (count > 0).then(|| format!("{count} of {all} {verb} {what}"))
+    };
+    [(line.fakes, "a fake"), (line.damaged, "damage")].into_iter().filter_map(report).collect()
 }
 
 /// The day of an RFC 3339 time.
@@ -289,7 +304,7 @@ fn form(links: &Links, asked: &Query) -> Form {
         unit: query::unit_name(figure.unit()),
         first: first(&figure),
     };
-    let folded = [!asked.kinds.is_empty(), !asked.origins.is_empty(), asked.fakes.is_some()];
+    let folded = [!asked.kinds.is_empty(), !asked.origins.is_empty()];
     let kind =
         |kind: MediumKind| (kind.name(), super::kind_head(kind), asked.kinds.contains(&kind));
     let origin =
@@ -304,7 +319,6 @@ fn form(links: &Links, asked: &Query) -> Form {
         origins: Origin::ALL.into_iter().map(origin).collect(),
         classes: CLASSES,
         thresholds: HeadlineFigure::ALL.into_iter().map(threshold).collect(),
-        fakes: asked.fakes.map_or("", |only| if only { "only" } else { "none" }),
         sort: query::sort_name(sort_of(asked)),
         folded: folded.into_iter().filter(|is_set| *is_set).count(),
     }
@@ -376,21 +390,22 @@ fn order_words(sort: SortBy) -> String {
 }
 
 /// Sorts lines as the collection does: the best, the largest or the newest first, names from A;
-/// unconfirmed figures after confirmed ones, lines without the figure last, ties by name.
+/// figures without a rank after those with one, lines without the figure last, ties by name.
 pub fn order(lines: &mut [&CollectionLine], sort: SortBy) {
     let figure = |line: &CollectionLine, figure: HeadlineFigure| {
         line.figures
             .get(&figure)
             .filter(|spread| figures::sound(spread))
-            .map(|spread| (spread.median, spread.is_confirmed()))
+            .zip(line.tier(figure))
+            .map(|(spread, tier)| (spread.median, tier))
     };
     lines.sort_by(|a, b| {
         let order = match sort {
             SortBy::Figure(it) => match (figure(a, it), figure(b, it)) {
-                (Some((a, ranked)), Some((b, other))) => {
+                (Some((a, tier)), Some((b, other))) => {
                     let better =
                         if it.smaller_is_better() { a.total_cmp(&b) } else { b.total_cmp(&a) };
-                    other.cmp(&ranked).then(better)
+                    tier.cmp(&other).then(better)
                 }
                 (a, b) => b.is_some().cmp(&a.is_some()),
             },
@@ -405,7 +420,7 @@ pub fn order(lines: &mut [&CollectionLine], sort: SortBy) {
     });
 }
 
-/// True if a line belongs to a category: by kinds, origins and fakes of the query only.
+/// True if a line belongs to a category: by kinds and origins of the query only.
 pub fn lies_on(line: &CollectionLine, category: &Query) -> bool {
     let kind = category.kinds.is_empty() || category.kinds.contains(&line.model.kind);
     let origin = if category.origins.is_empty() {
@@ -413,5 +428,5 @@ pub fn lies_on(line: &CollectionLine, category: &Query) -> bool {
     } else {
         category.origins.contains(&line.origin)
     };
-    kind && origin && category.fakes.is_none_or(|only| only == line.is_fake)
+    kind && origin
 }

@@ -353,17 +353,26 @@ fn column_meaning(name: &str) -> &'static str {
         "interface" => "as most senders have it",
         "classes" => "what it claims: speed, UHS, video and application classes",
         "runs" => "runs behind the line",
-        "fakes" => "senders (runs, where senders are not told apart) that had a fake of it",
-        "is_fake" => "whether the line is that of the fakes of a model",
+        "senders" => "senders of these runs; 0 where senders are not told apart",
+        "fakes" => "senders (runs, where senders are not told apart) that report a fake of it",
+        "damaged" => "the same, that report damage",
+        "is_fake" => "whether three senders or more report a fake, and twice as many as do not",
+        "is_damaged" => "the same for damage",
+        "is_listed" => "whether its name is in the register of names; without it has no rank",
         "latest" => "when the latest run came in",
-        "verdict" => "of the run nearest to the medians that claims what most senders do",
+        "verdict" => "of the first run that claims only what senders agree on",
         _ if !of_figure => "",
         _ if name.ends_with("_runs") => "runs behind the figure",
         _ if name.ends_with("_hosts") => "different hosts among them",
+        _ if name.ends_with("_senders") => "senders that agree on it",
+        _ if name.ends_with("_against") => "senders that have another value over the same link",
+        _ if name.ends_with("_standing") => "confirmed, disputed, unconfirmed, thin",
         _ if name.contains("_low_") => "the lowest sender, or run where senders are not told apart",
         _ if name.contains("_high_") => {
             "the highest sender, or run where senders are not told apart"
         }
-        _ => "the median over senders that agree, or over hosts where senders are not told apart",
+        _ => {
+            "the value on which senders agree; the median over hosts where senders are not told apart"
+        }
     }
 }

@@ -25,15 +25,16 @@
 
   // One line of the short form: what it is filtered by, what it is sorted by, what is shown.
   var line = function (row) {
-    var figures = {}, unconfirmed = {}, sorts = { name: row[1].toLowerCase(), capacity: row[3], runs: row[7], latest: row[9] };
+    var figures = {}, tiers = {}, sorts = { name: row[1].toLowerCase(), capacity: row[3], runs: row[7], latest: row[9] };
     row[11].forEach(function (it) {
       sorts[FIGURES[it[0]].name] = it[1];
-      unconfirmed[FIGURES[it[0]].name] = it[5] === "u";
+      tiers[FIGURES[it[0]].name] = it[6];
       figures[FIGURES[it[0]].name] = { value: it[2], place: it[3], runs: it[4], level: it[5] };
     });
     return {
       slug: row[0], name: row[1], kind: row[2], gb: row[3], origin: row[4], interface: row[5], classes: row[6], runs: row[7],
-      fake: row[8] === 1, latest: row[9], verdict: row[10], searched: row[1].toLowerCase() + " " + row[12], figures: figures, sorts: sorts, unconfirmed: unconfirmed
+      fake: row[8] === 1, latest: row[9], verdict: row[10], searched: row[1].toLowerCase() + " " + row[12], figures: figures, sorts: sorts, tiers: tiers,
+      reports: row[13], listed: row[14] === 1, damaged: row[15] === 1
     };
   };
   var asked = null;
@@ -58,8 +59,9 @@
   };
 
   var badges = function (it) {
-    return (it.fake ? ["fake"] : []).concat(it.origin === "measured" ? [] : [it.origin]).flatMap(function (word) {
-      return [" ", make("span", { "class": "badge " + word }, [word])];
+    var states = [it.fake && ["fake", "fake"], it.damaged && ["fake", "damaged"], !it.listed && ["imported", "not ranked"], it.origin !== "measured" && [it.origin, it.origin]];
+    return states.filter(Boolean).flatMap(function (state) {
+      return [" ", make("span", { "class": "badge " + state[0] }, [state[1]])];
     });
   };
   var cell = function (it, figure, column) {
@@ -116,7 +118,7 @@
       var heads = Array.from(table.querySelectorAll("thead th[data-key]"));
       var state = new URLSearchParams(location.search.length > 1 ? location.search : table.dataset.query);
       var fits = function (it) {
-        var kinds = state.getAll("kind"), origins = state.getAll("origin"), fakes = state.get("fakes");
+        var kinds = state.getAll("kind"), origins = state.getAll("origin");
         var words = (state.get("q") || "").toLowerCase().split(/\s+/);
         var number = function (name) { return state.get(name) ? Number(state.get(name)) : null; };
         var far = (state.get("interface") || "").toLowerCase();
@@ -124,7 +126,6 @@
         return words.every(function (word) { return it.searched.indexOf(word) >= 0; })
           && (!kinds.length || kinds.indexOf(it.kind) >= 0)
           && (origins.length ? origins.indexOf(it.origin) >= 0 : it.origin !== "simulated")
-          && (fakes !== "none" || !it.fake) && (fakes !== "only" || it.fake)
           && (number("from-gb") === null || it.gb >= number("from-gb")) && (number("to-gb") === null || it.gb <= number("to-gb"))
           && (!far || it.interface.toLowerCase().indexOf(far) >= 0)
           && (!wanted || it.classes.split(" ").indexOf(wanted) >= 0)
@@ -139,7 +140,7 @@
         lines.sort(function (a, b) {
           var x = a.sorts[key], y = b.sorts[key], by = 0;
           if (x === undefined || y === undefined) by = (x === undefined) - (y === undefined);
-          else if (a.unconfirmed[key] !== b.unconfirmed[key]) by = a.unconfirmed[key] ? 1 : -1;
+          else if (a.tiers[key] !== b.tiers[key]) by = a.tiers[key] - b.tiers[key];
           else if (x !== y) by = (x < y) === falls ? 1 : -1;
           return by || (a.sorts.name < b.sorts.name ? -1 : a.sorts.name > b.sorts.name ? 1 : a.slug < b.slug ? -1 : 1);
         });
@@ -148,7 +149,7 @@
       };
       var row = function (it) {
         var box = make("input", { type: "checkbox", name: "m", value: it.slug, "aria-label": "Compare " + it.name });
-        var facts = [KINDS[it.kind] || it.kind, it.classes].filter(Boolean).join(" \u00b7 ");
+        var facts = [KINDS[it.kind] || it.kind, it.classes, it.reports].filter(Boolean).join(" \u00b7 ");
         var name = [make("a", { href: "medium/" + it.slug + ".html" }, [it.name])].concat(badges(it), [make("small", {}, [facts])]);
         return make("tr", {}, [make("td", { "class": "pick" }, [box]), make("th", { scope: "row", "class": "name" }, name)].concat(
           FIGURES.map(function (figure, at) { return cell(it, figure, "num c" + at); }),
@@ -277,8 +278,8 @@
       })));
       var rows = FIGURES.map(function (figure) {
         var value = function (it) { return it.sorts[figure.name]; };
-        var known = media.filter(function (it) { return value(it) !== undefined; }).map(value);
-        if (!known.length) return null;
+        var known = media.filter(function (it) { return value(it) !== undefined && it.tiers[figure.name] % 2 === 0 && it.listed; }).map(value);
+        if (!media.some(function (it) { return value(it) !== undefined; })) return null;
         var best = Math[figure.more ? "max" : "min"].apply(null, known);
         var is_alone = known.length > 1 && known.filter(function (it) { return it === best; }).length === 1;
         return make("tr", {}, [make("th", { scope: "row", "class": "name" }, [figure.head])].concat(media.map(function (it) {

@@ -188,7 +188,8 @@ fn own(dir: &RunDir, record: &Record) -> Result<CollectionRun> {
         local_name: Some(local_name(dir, record)),
         received: record.run.finished.clone().or(record.run.started.clone()).unwrap_or_default(),
         origin: Origin::of(&run),
-        model: collection::model_of(&run),
+        model: collection::Names::built_in().of_publisher(&run).model,
+        uncounted: None,
         headline: findings::headline(record),
         run,
     })

@@ -49,6 +49,7 @@ fn entry(id: &str, label: &str) -> CollectionRun {
         received: "2026-05-01T00:00:00Z".into(),
         origin: Origin::Simulated,
         model: Model::of(&run),
+        uncounted: None,
         headline: RunHeadline {
             figures: [(HeadlineFigure::RandomWrite4k, 200.0)].into(),
             faults: vec!["span-cache".into()],

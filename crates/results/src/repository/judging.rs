@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use collection::Upload;
-use collection::copies::{CopyRegister, RunMarks};
-use record::collection::RunHeadline;
+use collection::copies::{Again, MarkedRun, RunMarks, again};
+use record::collection::{Origin, RunHeadline};
 use record::{Cell, Published};
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +27,8 @@ pub struct RunInShort {
     pub source: String,
     /// Caveats about it: values that are strange but possible.
     caveats: Vec<String>,
-    /// Marks by which a copy of it is found: its latencies, and its name.
-    marks: RunMarks,
+    /// Marks by which the same measurement is found: its latencies, and its name.
+    pub marks: RunMarks,
 }
 
 impl RunInShort {
@@ -51,7 +51,7 @@ pub type InShort = std::result::Result<RunInShort, String>;
 pub struct JudgedRecord {
     /// Its file.
     pub file: RecordFile,
-    /// The run, or the reason why it does not count: refused, doubtful, a copy.
+    /// The run, or the reason why it does not count: refused, doubtful.
     pub verdict: InShort,
 }
 
@@ -60,10 +60,8 @@ pub const MISPLACED: &str = "refused: a record is records/ACCOUNT/ID.json.gz";
 /// Most bytes of an unpacked record: a small file can unpack to gigabytes.
 const MAX_UNPACKED: usize = 2 << 20;
 
-/// Judges records on all processors, in their order; `look` reads one ([`look_at`]). Of several
-/// copies of one measurement one counts: of one sender the first, an old record before one that
-/// `is_new`, and reference data before a copy of them. If two other senders have it and nobody
-/// knows who was first, neither counts.
+/// Judges records on all processors, in their order; `look` reads one ([`look_at`]). A record that
+/// `is_new` is doubtful if its measurement is already in the collection under another name.
 ///
 /// # Errors
 /// The first error that `look` returns.
@@ -79,12 +77,38 @@ pub fn judge(
         .zip(found)
         .map(|(file, found)| JudgedRecord { verdict: alone(repository, &file, found), file })
         .collect();
-    let is_simulated =
-        |one: &JudgedRecord| one.verdict.as_ref().is_ok_and(|run| run.marks.is_simulated());
-    let is_of_a_sender = |one: &JudgedRecord| !repository.is_reference(&one.file.sender);
-    judged.sort_by_key(|one| (is_of_a_sender(one), is_new(&one.file), is_simulated(one)));
-    refuse_copies(repository, &mut judged, is_new);
+    for (at, why) in named_otherwise(repository, &judged) {
+        if is_new(&judged[at].file) {
+            judged[at].verdict = Err(why);
+        }
+    }
     Ok(judged)
+}
+
+/// Records whose measurement is also under another name, each with a sentence about it. Nothing
+/// tells who of them is right: neither counts until a maintainer says so.
+fn named_otherwise(repository: &Repository, judged: &[JudgedRecord]) -> Vec<(usize, String)> {
+    let (mut places, mut runs) = (Vec::new(), Vec::new());
+    for (at, JudgedRecord { file, verdict }) in judged.iter().enumerate() {
+        let Ok(RunInShort { run, marks, .. }) = verdict else { continue };
+        let is_reference = repository.is_reference(&file.sender);
+        let sender = Some(file.sender.as_str()).filter(|_| !is_reference);
+        let origin = if is_reference { Origin::Reference } else { Origin::of(run) };
+        let name = (repository.names().entry(run, sender).key(), origin);
+        let is_settled = is_reference || repository.has_accepted(&file.id);
+        places.push(at);
+        runs.push(MarkedRun { marks, name, is_settled });
+    }
+    let sentence = |(at, why): (usize, Again)| {
+        let Again::Named(other) = why else { return None };
+        let RecordFile { sender, id, .. } = &judged[places[other]].file;
+        let why = format!(
+            "doubtful: its latencies are those of {sender}/{id}, which has another name; neither \
+             counts until a maintainer puts the id of the right one into accepted.txt"
+        );
+        Some((places[at], why))
+    };
+    again(&runs).into_iter().filter_map(sentence).collect()
 }
 
 /// Reads a record of a repository.
@@ -132,105 +156,48 @@ fn alone(repository: &Repository, file: &RecordFile, found: InShort) -> InShort 
     Ok(run)
 }
 
-/// Refuses each record that is a copy of one before it. The earlier one is refused as well if
-/// another account sent it and it is new. If one of two copies is called simulated, that one is
-/// refused, unless it is old and the other is new: anybody can call a copied measurement simulated.
-fn refuse_copies(
-    repository: &Repository,
-    judged: &mut [JudgedRecord],
-    is_new: impl Fn(&RecordFile) -> bool,
-) {
-    let mut known = CopyRegister::default();
-    for at in 0..judged.len() {
-        let Ok(RunInShort { marks, .. }) = &judged[at].verdict else { continue };
-        let id = &judged[at].file.id;
-        let may_be_original =
-            |first: usize| !repository.has_accepted(id) || *id == judged[first].file.id;
-        let Some(first) = known.find(marks, may_be_original) else {
-            known.add(at, marks);
-            continue;
-        };
-        let (one, other) = (&judged[at].file, &judged[first].file);
-        let is_order_known = marks.is_simulated()
-            || one.sender == other.sender
-            || is_new(one) != is_new(other)
-            || repository.is_reference(&other.sender)
-            || repository.has_accepted(&other.id) && one.id != other.id;
-        let copy_of = |file: &RecordFile, rule: &str| {
-            let RecordFile { sender, id, .. } = file;
-            format!("doubtful: its latencies are those of {sender}/{id}; {rule}")
-        };
-        if is_order_known {
-            judged[at].verdict = Err(copy_of(other, "one measurement counts once"));
-        } else {
-            const RULE: &str = "nobody knows who was first, so neither counts; remove one, or put \
-                                the id of the first into accepted.txt";
-            let both = (copy_of(other, RULE), copy_of(one, RULE));
-            judged[at].verdict = Err(both.0);
-            judged[first].verdict = Err(both.1);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use record::{MediumKind, TargetKind};
 
     use super::*;
-    use crate::repository::Settings;
 
-    /// A run of a simulated medium, or the same run as if it had been measured on a card.
-    fn run(is_simulated: bool) -> RunInShort {
+    /// The measurement of a card, under a name.
+    fn run(model: &str) -> RunInShort {
         let text = include_str!("../../../../fixtures/records/check-a1.json");
         let mut run = Published::from(&record::Record::from_json(text).unwrap());
-        if !is_simulated {
-            (run.kind, run.target) = (MediumKind::Sd, TargetKind::Block);
-            (run.profile, run.engine) = (None, Some("io_uring".into()));
-        }
+        (run.kind, run.target) = (MediumKind::Sd, TargetKind::Block);
+        (run.profile, run.model) = (None, Some(model.to_owned()));
         let headline = findings::headline(&run.to_record("a"));
         RunInShort::of(Upload { run, headline, caveats: Vec::new() }).0
     }
 
-    /// Senders who are left out, of `ada`, who measured, and `abe`, who sends the same as
-    /// simulated.
-    fn left_out(new: &[&str]) -> Vec<String> {
-        let repository = Repository {
-            dir: PathBuf::new(),
-            settings: Settings::new("Cards", None),
-            accepted: BTreeSet::new(),
-        };
-        let file = |sender: &str| RecordFile {
-            sender: sender.to_owned(),
-            id: run(sender == "abe").id,
-            path: PathBuf::new(),
-        };
-        let judged = judge(
-            &repository,
-            vec![file("abe"), file("ada")],
-            |file| new.contains(&file.sender.as_str()),
-            |file| Ok(Ok(run(file.sender == "abe"))),
-        );
-        let refused =
-            |one: JudgedRecord| one.verdict.err().map(|why| format!("{}: {why}", one.file.sender));
-        judged.unwrap().into_iter().filter_map(refused).collect()
-    }
-
     #[test]
-    fn of_a_measurement_and_a_simulation_the_one_that_was_here_counts() {
-        let refused = |new: &[&str], whom: &str, of: &str| {
-            let [reason] = &left_out(new)[..] else {
-                panic!("both or none of {new:?} are left out")
+    fn a_new_record_of_a_measurement_under_another_name_is_for_a_maintainer() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+        write(crate::repository::SETTINGS, r#"{"schema":"flashmark-repository/1","title":"a"}"#);
+        let doubtful = |models: [&str; 2], new: usize, accepted: &str| {
+            write(crate::repository::ACCEPTED, accepted);
+            let file = |model: &str| RecordFile {
+                sender: "ada".to_owned(),
+                id: run(model).id,
+                path: PathBuf::from(model),
             };
-            let start = format!("{whom}: doubtful: its latencies are those of {of}/");
-            assert!(reason.starts_with(&start), "{reason}");
-            assert!(reason.ends_with("one measurement counts once"), "{reason}");
+            let repository = Repository::open(dir.path()).unwrap();
+            let judged = judge(
+                &repository,
+                models.map(file).into(),
+                |file| models.get(new).is_some_and(|new| file.path == Path::new(new)),
+                |file| Ok(Ok(run(file.path.to_str().unwrap()))),
+            );
+            judged.unwrap().iter().filter(|one| one.verdict.is_err()).count()
         };
-        refused(&["ada"], "ada", "abe");
-        refused(&["abe"], "abe", "ada");
-        refused(&["abe", "ada"], "abe", "ada");
-        refused(&[], "abe", "ada");
+        assert_eq!(doubtful(["Ultra", "Extreme"], 1, ""), 1);
+        assert_eq!(doubtful(["Ultra", "Extreme"], 2, ""), 0, "what was merged does not count");
+        assert_eq!(doubtful(["Ultra", "Extreme"], 1, &run("Extreme").id), 0);
+        assert_eq!(doubtful(["Ultra", "ULTRA"], 1, ""), 0, "the same name");
     }
 }

@@ -1,14 +1,16 @@
 //! Rows of the tables on the page of a medium.
 
-use record::collection::{CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Origin};
+use record::collection::{
+    CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, LinkFigures, Origin,
+};
 use record::metric;
 use record::text::printable;
 use report::words;
 
 use super::super::address::Links;
-use super::super::hosts::{self, Host};
+use super::super::hosts;
 use super::super::{figures, table};
-use super::{ComparedLine, FigureRow, HostRow, Note, RunRow, software};
+use super::{ComparedLine, FigureRow, LinkRow, Note, RunRow, software};
 
 pub(super) fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
     let row = |figure: HeadlineFigure| {
@@ -21,11 +23,9 @@ pub(super) fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
             name: figures::head(figure),
             value: figures::with_unit(figure, spread.median),
             range,
-            runs: spread.runs,
-            hosts: spread.hosts,
+            runs: figures::counts(spread),
             place: figures::place_in_full(figure, spread.median),
-            level: figures::grade_class(figure, spread),
-            senders: spread.senders,
+            level: figures::grade_class(line, figure, spread),
         })
     };
     HeadlineFigure::ALL.into_iter().filter_map(row).collect()
@@ -56,21 +56,18 @@ pub(super) fn beside_row(links: &Links, line: &CollectionLine) -> ComparedLine {
     ComparedLine {
         name: printable(&line.name),
         href: links.medium(&line.slug),
-        what: if line.is_fake {
-            "fakes".to_owned()
-        } else {
-            table::origin_words(line.origin).to_owned()
-        },
+        what: table::origin_words(line.origin).to_owned(),
         cells: main_cells(|figure| line.figures.get(&figure).map(|spread| spread.median)),
     }
 }
 
-pub(super) fn host_row(host: &Host) -> HostRow {
-    let cells = main_cells(|figure| host.figures.get(&figure).copied());
-    HostRow { name: host.name.clone(), link: host.link.clone(), runs: host.runs, cells }
+pub(super) fn link_row(link: &LinkFigures) -> LinkRow {
+    let name = link.link.as_deref().map_or_else(|| "not known".to_owned(), printable);
+    let cells = main_cells(|figure| link.figures.get(&figure).map(|spread| spread.median));
+    LinkRow { name, voices: link.voices, cells }
 }
 
-pub(super) fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
+pub(super) fn run_row(links: &Links, line: &CollectionLine, entry: &CollectionRun) -> RunRow {
     let run = &entry.run;
     let day = table::day(run.started.as_deref().unwrap_or(&entry.received));
     // It is the text of a link, so it must not be empty.
@@ -81,17 +78,30 @@ pub(super) fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
         when: day,
         origin: table::origin_words(entry.origin).to_owned(),
         machine: hosts::machine(run),
-        link: hosts::link(run),
+        link: hosts::link(entry),
         way: hosts::way(run),
-        label: run.label.as_deref().map(printable).unwrap_or_default(),
+        // What senders write as they like is in the data only.
+        label: run
+            .label
+            .as_deref()
+            .filter(|_| line.senders == 0)
+            .map(printable)
+            .unwrap_or_default(),
         suite: printable(&run.suite),
         software: software(entry),
-        notes: run.flags.iter().map(|flag| note(&flag.to_string(), entry.origin)).collect(),
+        notes: run
+            .flags
+            .iter()
+            .map(|flag| flag.to_string())
+            .chain(entry.uncounted.clone())
+            .map(|text| note(&text, entry.origin))
+            .collect(),
         faults: entry
             .headline
             .faults
             .iter()
             .map(|fault| words::test(fault))
+            .chain(entry.headline.is_fake.then(|| "a fake".to_owned()))
             .collect::<Vec<_>>()
             .join(", "),
         cells: main_cells(|figure| entry.headline.figures.get(&figure).copied()),

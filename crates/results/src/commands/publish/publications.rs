@@ -32,7 +32,8 @@ pub fn write(
 /// Indexes of the media to show, the latest first, as many as a page has room for; without fakes
 /// and simulated ones.
 fn measured_last(lines: &[&CollectionLine]) -> Vec<usize> {
-    let is_measured = |line: &CollectionLine| line.origin == Origin::Measured && !line.is_fake;
+    let is_measured =
+        |line: &CollectionLine| line.origin == Origin::Measured && !line.is_fake && line.is_listed;
     let mut places: Vec<usize> = (0..lines.len()).filter(|at| is_measured(lines[*at])).collect();
     places.sort_by(|a, b| lines[*b].latest.cmp(&lines[*a].latest).then(a.cmp(b)));
     places.truncate(MAX_PICKED);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use collection::site::SiteInfo;
-use collection::{LineRuns, SentRun, Upload, lines_of};
+use collection::{LineRuns, Names, SentRun, Upload, lines_of};
 use record::collection::{CollectionLine, CollectionRun, NO_TIME, Origin};
 use record::text::printable;
 use record::{Cell, Moment};
@@ -48,8 +48,8 @@ enum RunOrigin {
 enum Sender {
     /// The user of this machine, where no senders are told apart.
     Own,
-    /// The account that sent it.
-    Account(String),
+    /// The account that sent it, and the time at which that was received.
+    Account { name: String, received: String, is_settled: bool },
     /// Nobody: others have published it, and its source is shown beside it.
     Published,
 }
@@ -117,7 +117,7 @@ impl PublishedLines {
                 runs.push((Sender::Own, short?, RunOrigin::Run(dir)));
             }
         }
-        PublishedLines::of(runs, tree, now, no_reference)
+        PublishedLines::of(runs, tree, now, no_reference, Names::built_in())
     }
 
     /// The records of a repository that count; the others are named on standard error.
@@ -143,6 +143,7 @@ impl PublishedLines {
             intake::take(tree, source, || judging::run_in(&bytes))
         };
         let judged = judge(repository, repository.records(), |_| false, look).or_internal()?;
+        let times = repository.received(now);
         let mut runs = Vec::new();
         for JudgedRecord { file, verdict } in judged {
             match verdict {
@@ -150,7 +151,10 @@ impl PublishedLines {
                     let sender = if repository.is_reference(&file.sender) {
                         Sender::Published
                     } else {
-                        Sender::Account(file.sender.clone())
+                        let place = repository.place_of(&file.path);
+                        let received = times.get(place).cloned().unwrap_or_default();
+                        let is_settled = repository.has_accepted(&file.id);
+                        Sender::Account { name: file.sender.clone(), received, is_settled }
                     };
                     runs.push((sender, short, RunOrigin::Record(file)));
                 }
@@ -158,7 +162,8 @@ impl PublishedLines {
             }
         }
         let has_reference = !repository.settings.reference.is_empty();
-        PublishedLines::of(runs, tree, now, no_reference || has_reference)
+        let no_reference = no_reference || has_reference;
+        PublishedLines::of(runs, tree, now, no_reference, repository.names())
     }
 
     /// Lines of runs whose files are in the tree, each with its sender, and the built-in reference
@@ -168,6 +173,7 @@ impl PublishedLines {
         tree: &Tree,
         now: &str,
         no_reference: bool,
+        names: &Names,
     ) -> Result<PublishedLines> {
         let (mut sent, mut origins) = (Vec::new(), BTreeMap::new());
         for (sender, short, origin) in runs {
@@ -178,7 +184,7 @@ impl PublishedLines {
             origins.insert(short.id, origin);
         }
         tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
-        let theirs = lines_of(sent);
+        let theirs = lines_of(sent, names);
         let built_in = if no_reference { Vec::new() } else { report::reference::runs() };
         let built_in = built_in.into_iter().map(|run| {
             let (short, cells) = RunInShort::of(collection::judge(run).or_internal()?);
@@ -186,7 +192,7 @@ impl PublishedLines {
             sent.run.cells = cells;
             Ok::<_, Failure>(sent)
         });
-        let built_in = lines_of(built_in.collect::<Result<Vec<_>>>()?);
+        let built_in = lines_of(built_in.collect::<Result<Vec<_>>>()?, names);
         let (mut taken, mut lines) = (BTreeSet::new(), Vec::new());
         // Published data keep their addresses, whatever somebody calls a medium.
         for (found, is_short) in [(built_in, false), (theirs, true)] {
@@ -281,23 +287,25 @@ pub fn whole(tree: &Tree, short: &CollectionRun) -> anyhow::Result<CollectionRun
     Ok(run)
 }
 
-/// A run on its way into a collection. It counts as received when it was measured, as far as that
-/// is known: a checkout keeps no times, and a run from a clock that was wrong would stay first in
-/// the list for ever.
+/// A run on its way into a collection. One without an account counts as received when it was
+/// measured, as far as that is known: a run from a clock that was wrong would stay first in the list
+/// for ever.
 fn sent_run(sender: Sender, short: &RunInShort, now: &str) -> SentRun {
     let has_been = |time: &String| (NO_TIME..=now).contains(&time.as_str());
-    let received = short.when.as_deref().and_then(utc).filter(has_been);
-    let received = received.unwrap_or_else(|| NO_TIME.to_owned());
-    let RunInShort { id, run, headline, .. } = short.clone();
-    let (origin, headline) = match sender {
-        Sender::Published => (Origin::Reference, collection::reference_headline(&run, headline)),
-        Sender::Own | Sender::Account(_) => (Origin::of(&run), headline),
+    let measured = short.when.as_deref().and_then(utc).filter(has_been);
+    let measured = measured.unwrap_or_else(|| NO_TIME.to_owned());
+    let RunInShort { id, run, headline, marks, .. } = short.clone();
+    let own = Origin::of(&run);
+    let (origin, sender, received, is_settled) = match sender {
+        Sender::Published => (Origin::Reference, None, measured, true),
+        Sender::Own => (own, None, measured, true),
+        Sender::Account { name, received, is_settled } => (own, Some(name), received, is_settled),
     };
-    let sender = match sender {
-        Sender::Account(account) => Some(account),
-        Sender::Own | Sender::Published => None,
+    let headline = match origin {
+        Origin::Reference => collection::reference_headline(&run, headline),
+        _ => headline,
     };
-    SentRun { id, run, headline, origin, received, sender }
+    SentRun { id, run, headline, origin, received, sender, marks, is_settled }
 }
 
 /// A time of a record in UTC, to the second.

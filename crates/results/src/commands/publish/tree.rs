@@ -233,7 +233,7 @@ fn comparisons(
         let fits = |line: &CollectionLine| {
             line.model.kind == kind
                 && !line.is_fake
-                && line.figures.contains_key(&HeadlineFigure::RandomWrite4k)
+                && line.is_ranked(HeadlineFigure::RandomWrite4k)
         };
         let mut best: Vec<&CollectionLine> = lines
             .iter()
@@ -303,8 +303,7 @@ fn runs(
     let mut file = tree.create(&path)?;
     file.write_all(data::medium_json_head(line).as_bytes())?;
     let mut entries: Vec<CollectionRun> = Vec::new();
-    // Of sound runs and of fakes.
-    let mut whole: [Option<(usize, Bulk)>; 2] = [None, None];
+    let mut whole: Option<(usize, Bulk)> = None;
     source.each_run(tree, at, &mut |mut entry| {
         if source.in_short(at).is_none() && site::is_slug(&entry.id) {
             intake::keep(tree, &entry.id, &entry.run, entry.run.cells.clone())?;
@@ -315,19 +314,18 @@ fn runs(
         let findings = std::mem::take(&mut entry.run.findings);
         file.write_all(data::medium_json_run(entries.len(), &entry).as_bytes())?;
         (entry.run.cells, entry.run.findings) = (cells, findings);
-        let known = &mut whole[usize::from(entry.headline.is_fake)];
-        if known
+        let is_larger = whole
             .as_ref()
-            .is_none_or(|(best, _)| entries[*best].run.cells.len() < entry.run.cells.len())
-        {
-            *known = Some((entries.len(), bulk));
+            .is_none_or(|(best, _)| entries[*best].run.cells.len() < entry.run.cells.len());
+        if is_larger && !line.believed(std::slice::from_ref(&entry)).is_empty() {
+            whole = Some((entries.len(), bulk));
         }
         entries.push(entry);
         Ok(())
     })?;
     file.write_all(data::MEDIUM_JSON_END.as_bytes())?;
     file.flush().with_context(|| format!("cannot write {path}"))?;
-    for (best, bulk) in whole.into_iter().flatten() {
+    if let Some((best, bulk)) = whole {
         let entry = &mut entries[best];
         match source.whole_cells(&entry.id) {
             Some(cells) => entry.run.cells = cells,
