@@ -5,7 +5,7 @@
 //! has the same as JSON and CSV. All are functions of lines and entries: they do not know where
 //! these are stored, and how pages reach a reader. A [`SiteInfo`] says what all pages show.
 //!
-//! Reading needs no script: sorting leads to pages sorted beforehand. The script sorts and filters
+//! Reading needs no script: a table without it is sorted by random writes. The script sorts and filters
 //! in the page, counts the media ticked for comparison, and remembers hidden columns. No text of a
 //! record is treated as markup, and the content security policy ([`POLICY`]) only allows files of
 //! the site.
@@ -17,19 +17,14 @@ mod every_figure;
 mod figures;
 mod hosts;
 mod medium;
-mod picks;
-mod published;
 pub mod query;
 mod table;
 mod text;
 
-pub use address::{
-    Asset, Category, POLICY, SiteInfo, assets, categories, file_of, is_slug, orders,
-};
+pub use address::{Asset, Category, POLICY, SiteInfo, assets, categories, file_of, is_slug};
 pub use compare::{choose, compare_kind, ready_file};
 pub use figures::head as figure_head;
 pub use medium::medium_beside;
-pub use published::{published, published_file, published_index};
 pub use table::{MAX_COMPARED, lies_on, order, table};
 pub use text::{TEXTS, about, anchor, linked_path, methodology, text_page};
 
@@ -46,7 +41,7 @@ pub(crate) struct SiteFrame {
     pub home: String,
     pub about: String,
     pub methodology: String,
-    pub nav: Vec<NavItem>,
+    pub nav: [NavItem; 4],
 }
 
 pub(crate) struct NavItem {
@@ -71,13 +66,9 @@ impl SiteFrame {
             nav: [
                 item("table", "Media", home.clone()),
                 item("compare", "Compare", links.text("compare")),
-                item("published", "Published", links.text("published")),
                 item("methodology", "Methodology", links.text("methodology")),
                 item("about", "Data", links.text("about")),
-            ]
-            .into_iter()
-            .filter(|item| item.text != "Published" || links.site.has_published)
-            .collect(),
+            ],
             home,
         }
     }

@@ -269,37 +269,13 @@ impl CollectionLine {
     }
 }
 
-/// Order of lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SortBy {
-    /// The median of a figure; lines without it come last, either way round.
-    Figure(HeadlineFigure),
-    /// By the name of the line, from A to Z.
-    Name,
-    /// By labelled capacity, the smallest first.
-    Capacity,
-    /// By number of runs.
-    Runs,
-    /// By the latest run.
-    Latest,
-}
-
-impl Default for SortBy {
-    /// The first figure: the most decisive one.
-    fn default() -> SortBy {
-        SortBy::Figure(HeadlineFigure::ALL[0])
-    }
-}
-
-/// The lines of a page, and their order. All given conditions apply together (and).
+/// The lines of a page. All given conditions apply together (and).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
     /// Kinds of media; empty: all kinds.
     pub kinds: Vec<MediumKind>,
     /// Origins; empty: measured, imported and reference, but no simulated media.
     pub origins: Vec<Origin>,
-    /// Order; by default the first figure, best first.
-    pub sort: Option<SortBy>,
     /// Number of the page, from 0.
     pub page: u32,
 }

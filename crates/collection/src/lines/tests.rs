@@ -118,14 +118,14 @@ fn a_line_shows_what_most_senders_report() {
 }
 
 fn site() -> crate::site::SiteInfo {
-    crate::site::SiteInfo { title: "Cards".into(), categories: None, has_published: false }
+    crate::site::SiteInfo { title: "Cards".into(), categories: None }
 }
 
 /// Words of the order of lines: each with the standing of its first figure.
 fn ordered(runs: Vec<SentRun>) -> Vec<String> {
     let found = lines(runs);
     let mut sorted: Vec<&CollectionLine> = found.iter().map(|it| &it.line).collect();
-    crate::site::order(&mut sorted, record::collection::SortBy::default());
+    crate::site::order(&mut sorted);
     let said = |line: &&CollectionLine| {
         let figure = HeadlineFigure::RandomWrite4k;
         let spread =

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use pages::PageHead;
 use record::MediumKind;
-use record::collection::{HeadlineFigure, Origin, Query, SortBy};
+use record::collection::{HeadlineFigure, Origin, Query};
 use report::words;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -19,8 +19,6 @@ pub struct SiteInfo {
     pub title: String,
     /// Categories that are not empty; `None` to offer all.
     pub categories: Option<Vec<Query>>,
-    /// True if it has pages of published figures.
-    pub has_published: bool,
 }
 
 impl SiteInfo {
@@ -29,12 +27,6 @@ impl SiteInfo {
         *category == Query::default()
             || self.categories.as_ref().is_none_or(|known| known.contains(category))
     }
-}
-
-/// Orders for which a tree has pages: all orders of the table.
-pub fn orders() -> Vec<SortBy> {
-    let figures = HeadlineFigure::ALL.into_iter().map(SortBy::Figure);
-    figures.chain([SortBy::Name, SortBy::Capacity, SortBy::Runs, SortBy::Latest]).collect()
 }
 
 /// A category: a part of the collection with a page of its own in a tree.
@@ -68,28 +60,19 @@ pub fn categories() -> Vec<Category> {
     categories
 }
 
-/// File of a query in a tree, if there is one.
+/// File of a query in a tree, if there is one: of a category.
 pub fn file_of(asked: &Query) -> Option<String> {
-    let plain = Query { page: 0, sort: None, ..asked.clone() };
+    let plain = Query { page: 0, ..asked.clone() };
     let number =
         if asked.page > 0 { format!("-{}", u64::from(asked.page) + 1) } else { String::new() };
-    let sort = asked.sort.unwrap_or_default();
-    if plain == Query::default() {
-        let stem = if sort == SortBy::default() {
-            "index".to_owned()
-        } else {
-            format!("by-{}", query::sort_name(sort))
-        };
-        return Some(format!("{stem}{number}.html"));
-    }
     let stem = match (&plain.kinds[..], &plain.origins[..]) {
+        ([], []) => "index".to_owned(),
         ([kind], []) => format!("kind-{}", kind.name()),
         ([], [origin]) => origin.name().to_owned(),
         _ => return None,
     };
-    let in_category =
-        sort == SortBy::default() && categories().iter().any(|category| category.query == plain);
-    in_category.then(|| format!("{stem}{number}.html"))
+    let is_category = categories().iter().any(|category| category.query == plain);
+    is_category.then(|| format!("{stem}{number}.html"))
 }
 
 /// A file that all pages share.
@@ -151,6 +134,13 @@ impl Links<'_> {
         self.file(&file)
     }
 
+    /// The table for this query in the order of a column, which its script makes.
+    pub fn sorted(&self, asked: &Query, column: &str) -> String {
+        let query = query::to_text(&Query { page: 0, ..asked.clone() });
+        let and = if query.is_empty() { "" } else { "&" };
+        self.file(&format!("index.html?{query}{and}sort={column}"))
+    }
+
     /// The page of a medium.
     pub fn medium(&self, slug: &str) -> String {
         self.file(&format!("medium/{slug}.html"))
@@ -159,11 +149,6 @@ impl Links<'_> {
     /// The record of a run.
     pub fn run(&self, id: &str) -> String {
         self.file(&format!("data/run/{id}.json.gz"))
-    }
-
-    /// The page of a publication.
-    pub fn published(&self, key: &str) -> String {
-        self.file(&format!("published/{key}.html"))
     }
 
     /// A file of the tree: data, assets.
@@ -194,14 +179,13 @@ mod tests {
 
     #[test]
     fn pages_are_files_and_other_orders_are_queries() {
-        let site = SiteInfo { title: "Test".into(), categories: None, has_published: true };
+        let site = SiteInfo { title: "Test".into(), categories: None };
         let links = Links { site: &site, depth: 1 };
-        let sort = Some(SortBy::Figure(HeadlineFigure::WorstStall));
-        let stalls = Query { sort, page: 1, ..Query::default() };
-        let cards = Query { kinds: vec![MediumKind::Sd], sort, ..Query::default() };
+        let second = Query { page: 1, ..Query::default() };
+        let cards = Query { kinds: vec![MediumKind::Sd], ..Query::default() };
         assert_eq!(links.table(&Query::default()), "../index.html");
-        assert_eq!(links.table(&stalls), "../by-worst-stall-2.html");
-        assert_eq!(links.table(&cards), "../index.html?kind=sd&sort=worst-stall");
+        assert_eq!(links.table(&second), "../index-2.html");
+        assert_eq!(links.sorted(&cards, "name"), "../index.html?kind=sd&sort=name");
         assert_eq!(links.medium("x-1"), "../medium/x-1.html");
         assert_eq!(links.run("r"), "../data/run/r.json.gz");
         assert_eq!(links.text("about"), "../about.html");
@@ -211,11 +195,6 @@ mod tests {
     fn every_category_has_a_file_of_its_own() {
         let mut files: Vec<String> =
             categories().iter().map(|category| file_of(&category.query).expect("a file")).collect();
-        files.extend(
-            orders().into_iter().skip(1).map(|sort| {
-                file_of(&Query { sort: Some(sort), ..Query::default() }).expect("a file")
-            }),
-        );
         let all = files.len();
         files.sort();
         files.dedup();

@@ -10,8 +10,6 @@ use report::column_figures::{ColumnFigure, column_figures};
 use report::figure::{self, PrintedFigure};
 use report::words;
 
-use super::picks::newest;
-
 /// A figure as a row: its name, the value with its unit, its interval.
 pub(super) struct FigureLine {
     pub what: String,
@@ -34,6 +32,19 @@ pub(super) fn every_figure(entries: &[&CollectionRun]) -> Vec<FigureLine> {
     let imports = entries.iter().filter(|entry| entry.origin == Origin::Imported);
     let imported = imports.flat_map(|entry| &entry.run.cells).filter_map(imported);
     columns.chain(others).chain(cells.filter_map(published)).chain(imported).collect()
+}
+
+/// Figures of columns in runs (newest first): the newest figure of each column, with preference for
+/// one with an interval.
+fn newest<'a>(runs: impl IntoIterator<Item = &'a CollectionRun>) -> BTreeMap<String, ColumnFigure> {
+    let mut found: BTreeMap<String, ColumnFigure> = BTreeMap::new();
+    for (name, figure) in runs.into_iter().flat_map(|run| column_figures(&run.run.cells)) {
+        let known = found.get(&name);
+        if known.is_none_or(|it| it.figure.ci95.is_none() && figure.figure.ci95.is_some()) {
+            found.insert(name, figure);
+        }
+    }
+    found
 }
 
 /// Published figures of a run whose column shows another run of the same medium, for example on

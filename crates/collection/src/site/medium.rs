@@ -1,5 +1,4 @@
-//! Page of a medium: the verdict, its figures, charts, every run with its host, and differences
-//! between hosts.
+//! Page of a medium: the verdict, its figures, charts, every run with its host.
 
 mod rows;
 

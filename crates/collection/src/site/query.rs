@@ -1,7 +1,7 @@
 //! Query strings of the table. The names are those of the form on its page, which the script reads:
-//! `?kind=sd&sort=worst-stall&page=2`.
+//! `?kind=sd&page=2`.
 
-use record::collection::{FigureUnit, Query, SortBy};
+use record::collection::{FigureUnit, Query};
 
 /// Number of lines on a page.
 pub const LINES: u32 = 50;
@@ -24,24 +24,11 @@ pub fn unit_name(unit: FigureUnit) -> &'static str {
     }
 }
 
-/// Name of an order in addresses.
-pub fn sort_name(sort: SortBy) -> &'static str {
-    match sort {
-        SortBy::Figure(figure) => figure.name(),
-        SortBy::Name => "name",
-        SortBy::Capacity => "capacity",
-        SortBy::Runs => "runs",
-        SortBy::Latest => "latest",
-    }
-}
-
 /// The query string of a query; empty for the default query. Default values are left out.
 pub fn to_text(query: &Query) -> String {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(query.kinds.iter().map(|kind| ("kind", kind.name().to_owned())));
     pairs.extend(query.origins.iter().map(|origin| ("origin", origin.name().to_owned())));
-    let sort = query.sort.filter(|sort| *sort != SortBy::default());
-    pairs.extend(sort.map(|sort| ("sort", sort_name(sort).to_owned())));
     let page = (query.page > 0).then(|| (u64::from(query.page) + 1).to_string());
     pairs.extend(page.map(|page| ("page", page)));
     let text: Vec<String> =

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use record::MediumKind;
-use record::collection::{CollectionLine, HeadlineFigure, NO_TIME, Origin, Page, Query, SortBy};
+use record::collection::{CollectionLine, HeadlineFigure, NO_TIME, Origin, Page, Query};
 use record::text::printable;
 use report::{display, words};
 
@@ -138,9 +138,9 @@ impl TablePage {
     }
 }
 
-/// Category of a query, whatever its page and order.
+/// Category of a query, whatever its page.
 fn category_of(asked: &Query) -> Option<address::Category> {
-    let plain = Query { page: 0, sort: None, ..asked.clone() };
+    let plain = Query { page: 0, ..asked.clone() };
     address::categories().into_iter().find(|category| category.query == plain)
 }
 
@@ -157,53 +157,29 @@ fn category_links(links: &Links, asked: &Query) -> Vec<CategoryLink> {
         .collect()
 }
 
-fn sort_of(asked: &Query) -> SortBy {
-    asked.sort.unwrap_or_default()
-}
-
-/// True if the best, the largest or the newest is at the top when this order is not reversed.
-fn falls(sort: SortBy) -> bool {
-    match sort {
-        SortBy::Figure(figure) => !figure.smaller_is_better(),
-        SortBy::Name => false,
-        SortBy::Capacity | SortBy::Runs | SortBy::Latest => true,
-    }
-}
+/// The figure by which lines are in order: the most decisive one.
+const FIRST: HeadlineFigure = HeadlineFigure::ALL[0];
 
 fn heads(links: &Links, asked: &Query) -> Vec<Head> {
-    let now = sort_of(asked);
-    let head = |sort: SortBy, class: String, name, unit, numeric| {
-        let here = sort == now;
-        let wanted = Query { sort: Some(sort), page: 0, ..asked.clone() };
-        let sorted = match (here, falls(sort)) {
-            (false, _) => "",
-            (true, true) => "descending",
-            (true, false) => "ascending",
-        };
-        Head {
-            class,
-            name,
-            unit,
-            href: links.table(&wanted),
-            sorted,
-            falls: falls(sort),
-            numeric,
-            key: query::sort_name(sort),
-        }
+    let head = |key, class: &str, name, unit, numeric, falls| Head {
+        class: class.to_owned(),
+        name,
+        unit,
+        href: links.sorted(asked, key),
+        sorted: if key == FIRST.name() { "descending" } else { "" },
+        falls,
+        numeric,
+        key,
     };
-    let mut heads = vec![head(SortBy::Name, "name".to_owned(), "Medium", "", false)];
-    heads.extend(HeadlineFigure::ALL.into_iter().enumerate().map(|(at, figure)| {
-        head(
-            SortBy::Figure(figure),
-            format!("c{at}"),
-            figures::head(figure),
-            figures::column_unit(figure),
-            true,
-        )
-    }));
-    heads.push(head(SortBy::Capacity, "capacity".to_owned(), "Capacity", "GB", true));
-    heads.push(head(SortBy::Runs, "count".to_owned(), "Runs", "", true));
-    heads.push(head(SortBy::Latest, "latest".to_owned(), "Latest", "", false));
+    let figure = |(at, it): (usize, HeadlineFigure)| {
+        let (name, unit) = (figures::head(it), figures::column_unit(it));
+        head(it.name(), &format!("c{at}"), name, unit, true, !it.smaller_is_better())
+    };
+    let mut heads = vec![head("name", "name", "Medium", "", false, false)];
+    heads.extend(HeadlineFigure::ALL.into_iter().enumerate().map(figure));
+    heads.push(head("capacity", "capacity", "Capacity", "GB", true, true));
+    heads.push(head("runs", "count", "Runs", "", true, true));
+    heads.push(head("latest", "latest", "Latest", "", false, true));
     heads
 }
 
@@ -319,7 +295,7 @@ fn form(links: &Links, asked: &Query) -> Form {
         origins: Origin::ALL.into_iter().map(origin).collect(),
         classes: CLASSES,
         thresholds: HeadlineFigure::ALL.into_iter().map(threshold).collect(),
-        sort: query::sort_name(sort_of(asked)),
+        sort: FIRST.name(),
         folded: folded.into_iter().filter(|is_set| *is_set).count(),
     }
 }
@@ -372,47 +348,21 @@ fn summary(page: &Page, asked: &Query) -> String {
         shown if shown == page.total => String::new(),
         shown => format!(", number {first} to {}", first + shown - 1),
     };
-    format!("{media}{part}, {}", order_words(sort_of(asked)))
+    let order = figures::head(FIRST).to_lowercase().replace("kib", "KiB");
+    format!("{media}{part}, fastest {order} first")
 }
 
-/// Sort order in words.
-fn order_words(sort: SortBy) -> String {
-    match sort {
-        SortBy::Figure(figure) if figure.smaller_is_better() => "shortest stall first".to_owned(),
-        SortBy::Figure(figure) => {
-            format!("fastest {} first", figures::head(figure).to_lowercase().replace("kib", "KiB"))
-        }
-        SortBy::Name => "by name".to_owned(),
-        SortBy::Capacity => "largest first".to_owned(),
-        SortBy::Runs => "most runs first".to_owned(),
-        SortBy::Latest => "latest first".to_owned(),
-    }
-}
-
-/// Sorts lines as the collection does: the best, the largest or the newest first, names from A;
-/// figures without a rank after those with one, lines without the figure last, ties by name.
-pub fn order(lines: &mut [&CollectionLine], sort: SortBy) {
-    let figure = |line: &CollectionLine, figure: HeadlineFigure| {
-        line.figures
-            .get(&figure)
-            .filter(|spread| figures::sound(spread))
-            .zip(line.tier(figure))
-            .map(|(spread, tier)| (spread.median, tier))
+/// Sorts lines as the collection does, the fastest first: figures without a rank after those with
+/// one, lines without the figure last, ties by name.
+pub fn order(lines: &mut [&CollectionLine]) {
+    let figure = |line: &CollectionLine| {
+        let spread = line.figures.get(&FIRST).filter(|spread| figures::sound(spread))?;
+        Some((spread.median, line.tier(FIRST)?))
     };
     lines.sort_by(|a, b| {
-        let order = match sort {
-            SortBy::Figure(it) => match (figure(a, it), figure(b, it)) {
-                (Some((a, tier)), Some((b, other))) => {
-                    let better =
-                        if it.smaller_is_better() { a.total_cmp(&b) } else { b.total_cmp(&a) };
-                    tier.cmp(&other).then(better)
-                }
-                (a, b) => b.is_some().cmp(&a.is_some()),
-            },
-            SortBy::Name => std::cmp::Ordering::Equal,
-            SortBy::Capacity => b.model.capacity_gb.cmp(&a.model.capacity_gb),
-            SortBy::Runs => b.runs.cmp(&a.runs),
-            SortBy::Latest => b.latest.cmp(&a.latest),
+        let order = match (figure(a), figure(b)) {
+            (Some((a, tier)), Some((b, other))) => tier.cmp(&other).then(b.total_cmp(&a)),
+            (a, b) => b.is_some().cmp(&a.is_some()),
         };
         order
             .then_with(|| a.name.to_lowercase().cmp(&b.name.to_lowercase()))

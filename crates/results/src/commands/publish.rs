@@ -10,7 +10,6 @@ use program::printing::print;
 
 mod filling;
 mod intake;
-mod publications;
 mod source;
 mod tree;
 
@@ -24,11 +23,8 @@ pub fn run(flags: &PublishFlags) -> Result {
     let repository = flags.collection.as_deref().map(Repository::open).transpose().or_usage()?;
     let settings = repository.as_ref().map(|repository| &repository.settings);
     let title = flags.title.clone().or(settings.map(|settings| settings.title.clone()));
-    let made = tree::SiteSummary {
-        title: title.unwrap_or_else(|| "Flashmark collection".to_owned()),
-        has_published: !flags.no_reference,
-    };
-    tree::begin(place.scratch(), &made).or_internal()?;
+    let title = title.unwrap_or_else(|| "Flashmark collection".to_owned());
+    tree::begin(place.scratch()).or_internal()?;
     let tree = Tree::new(place.scratch(), &flags.dir).or_internal()?;
     let now = program::clock::now();
     let source = match &repository {
@@ -42,7 +38,7 @@ pub fn run(flags: &PublishFlags) -> Result {
             "there is nothing to publish; measure something first: flashmark run . --suite quick",
         );
     }
-    tree::write(&tree, &source, &made).or_internal()?;
+    tree::write(&tree, &source, &title).or_internal()?;
     let written = tree.finish().or_internal()?;
     place.appear()?;
     let index = flags.dir.join("index.html");

@@ -80,22 +80,6 @@ fn check_links(root: &Path) {
     }
 }
 
-/// Text that a tree shows of each published figure, by its row.
-fn published_cells(root: &Path) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    for path in files(&root.join("published")).into_values() {
-        let page = fs::read_to_string(path).unwrap();
-        for row in page.split("<tr id=\"").skip(1) {
-            let (id, rest) = row.split_once('"').unwrap();
-            let cell = rest.split("<td class=\"num figure\">").nth(1).unwrap();
-            let cell = cell.split("</td>").next().unwrap().replace("&#60;", "<");
-            let known = found.insert(id.to_owned(), cell.replace("&#62;", ">"));
-            assert_eq!(known, None, "{id} is there twice");
-        }
-    }
-    found
-}
-
 /// A record of a simulated run, as if it had been measured on a real medium.
 fn as_measured(flashmark: &Flashmark, scratch: &Scratch, profile: &str, vendor: &str) -> String {
     let path = scratch.at(&format!("{profile}.json"));
@@ -141,14 +125,8 @@ fn a_published_tree_is_whole() {
     assert!(ran.out.contains("site/index.html"), "{ran}");
     check_links(&site);
     let files = files(&site);
-    for name in [
-        "index.html",
-        "by-worst-stall.html",
-        "kind-sd.html",
-        "simulated.html",
-        "compare.html",
-        "compare/sd.html",
-    ] {
+    for name in ["index.html", "kind-sd.html", "simulated.html", "compare.html", "compare/sd.html"]
+    {
         assert!(files.contains_key(name), "{name}: {:?}", files.keys());
     }
     for (name, path) in &files {
@@ -254,32 +232,6 @@ fn a_tree_published_again_is_what_one_from_nothing_is() {
     fs::write(site.join(".flashmark-made.json.gz"), "x").unwrap();
     publish(&site, &[&two, &three]);
     assert_same(&site, &fresh);
-}
-
-#[test]
-fn a_published_tree_has_the_figures_of_the_articles_beside_what_was_measured() {
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let card = as_measured(&flashmark, &scratch, "a1", "Ada");
-    let site = scratch.at("site");
-    flashmark.done(&["publish", site.to_str().unwrap(), &card]);
-    check_links(&site);
-    let index = fs::read_to_string(site.join("index.html")).unwrap();
-    assert!(index.contains("href=\"published.html\""), "the navigation leads there: {index}");
-    let cells = published_cells(&site);
-    assert_eq!(cells.len(), 246);
-    for cell in report::reference::runs().iter().flat_map(|run| &run.cells) {
-        let row = cell.label("row");
-        let printed = row.starts_with("article-").then(|| cell.label("published").to_owned());
-        assert_eq!(cells.get(row), printed.as_ref(), "{row}");
-    }
-    let article = fs::read_to_string(site.join("published/article-3.html")).unwrap();
-    assert!(article.contains(">Ada &#60;b&#62;Card"), "the card stands beside them: {article}");
-    assert!(!article.contains("<form"), "no server answers one");
-    // Without reference data there is nothing to lead to.
-    let bare = scratch.at("bare");
-    flashmark.done(&["publish", bare.to_str().unwrap(), &card, "--no-reference"]);
-    check_links(&bare);
-    assert!(!bare.join("published.html").exists());
 }
 
 /// The record in the file of a run.

@@ -353,35 +353,6 @@ fn a_time_to_come_is_not_shown() {
     assert!(table.contains("SanDisk Ultra"), "{table}");
 }
 
-#[test]
-fn tests_left_out_of_a_record_that_is_too_large_are_named() {
-    let Some(forge) = Forge::new() else { return };
-    let small = forge.record("small.json", |_| ());
-    let sent = forge.submit(&small, "owner", "bea");
-    assert!(sent.code == Some(0) && !sent.err.contains("Left out"), "{sent}");
-    let large = forge.record("large.json", |run| {
-        let cells = run["cells"].as_array_mut().unwrap();
-        let model = cells.iter().find(|cell| !cell["histogram"].is_null()).unwrap().clone();
-        for number in 0..200u64 {
-            let mut histogram = record::Histogram::default();
-            let mut state = number;
-            for _ in 0..3000 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                histogram.record(100_000 + (state >> 44));
-            }
-            let mut cell = model.clone();
-            (cell["id"], cell["test"]) = (format!("replay/{number}").into(), "replay".into());
-            cell["ops"] = histogram.len().into();
-            cell["metrics"] = serde_json::to_value(record::Metrics::default()).unwrap();
-            cell["histogram"] = serde_json::to_value(&histogram).unwrap();
-            cells.push(cell);
-        }
-    });
-    let sent = forge.submit(&large, "owner", "ada");
-    assert_eq!(sent.code, Some(0), "{sent}");
-    assert!(sent.err.contains("Left out to fit 100 kB: replay\n"), "{sent}");
-}
-
 /// The project's own repository of reference data.
 const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference");
 

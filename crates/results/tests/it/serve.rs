@@ -63,7 +63,9 @@ impl Server {
             fs::read_dir(dir).into_iter().flatten().map(|it| it.unwrap().path()).collect()
         };
         let senders = entries(&Path::new(&self.dir).join(folder));
-        senders.iter().flat_map(|sender| entries(sender)).collect()
+        let all = senders.iter().flat_map(|sender| entries(sender));
+        // Others are not written to their end, and have another name then.
+        all.filter(|path| path.extension().is_some_and(|it| it == "gz")).collect()
     }
 }
 

@@ -13,78 +13,62 @@ use collection::site::data::{self, Bulk};
 use collection::site::{self, MAX_COMPARED, SiteInfo, query};
 use record::MediumKind;
 use record::collection::{
-    CollectionLine, CollectionRun, HeadlineFigure, Model, Origin, Page, Query, SortBy,
+    CollectionLine, CollectionRun, HeadlineFigure, Model, Origin, Page, Query,
 };
 
 use super::filling::{ParquetGroup, TextDigest, Tree};
+use super::intake;
 use super::source::{self, PublishedLines};
-use super::{intake, publications};
 use crate::parallel::{each_of, on_all_processors};
 
-/// Title and parts of the site as a whole.
-pub struct SiteSummary {
-    pub title: String,
-    /// True if it has pages of what others have published.
-    pub has_published: bool,
-}
-
 /// Makes the directories of a site.
-pub fn begin(dir: &Path, made: &SiteSummary) -> Result<()> {
+pub fn begin(dir: &Path) -> Result<()> {
     let folders = ["assets", "medium", "compare", "data", "data/medium", "data/run"];
-    let published = made.has_published.then_some("published");
-    folders.into_iter().chain(published).try_for_each(|folder| {
+    folders.into_iter().try_for_each(|folder| {
         fs::create_dir(dir.join(folder)).with_context(|| format!("cannot make {folder}"))
     })
 }
 
 /// Writes the site.
-pub fn write(tree: &Tree, source: &PublishedLines, made: &SiteSummary) -> Result<()> {
+pub fn write(tree: &Tree, source: &PublishedLines, title: &str) -> Result<()> {
     let lines: Vec<&CollectionLine> = source.lines().collect();
-    let site = site(&lines, made);
+    let site = site(&lines, title);
     for asset in site::assets() {
         tree.write(&asset.path, asset.text)?;
     }
     tables(tree, &site, &lines)?;
     texts(tree, &site, source)?;
-    whole(tree, made, &lines)?;
+    whole(tree, title, &lines)?;
     parquet(tree, source, lines.len())?;
     comparisons(tree, &site, source, &lines)?;
     media(tree, &site, source, &lines)?;
-    if site.has_published {
-        publications::write(tree, &site, source, &lines)?;
-    }
     Ok(())
 }
 
 /// Facts about the site that every page shows.
-pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
+pub fn site(lines: &[&CollectionLine], title: &str) -> SiteInfo {
     let filled = |category: &Query| lines.iter().any(|line| site::lies_on(line, category));
     SiteInfo {
-        title: made.title.clone(),
+        title: title.to_owned(),
         categories: Some(
             site::categories().into_iter().map(|category| category.query).filter(filled).collect(),
         ),
-        has_published: made.has_published,
     }
 }
 
-/// Writes the table in every order, and the table of each category in the default order.
+/// Writes the table, and that of each category.
 fn tables(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine]) -> Result<()> {
-    let usual = |sort: &SortBy| *sort == SortBy::default();
-    let orders = site::orders()
-        .into_iter()
-        .map(|sort| Query { sort: (!usual(&sort)).then_some(sort), ..Query::default() });
-    let categories =
-        site.categories.iter().flatten().filter(|category| **category != Query::default()).cloned();
-    let asked: Vec<Query> = orders.chain(categories).collect();
-    on_all_processors(asked.len(), |at| sorted(tree, site, lines, &asked[at]))
+    let all = [Query::default()];
+    let others = site.categories.iter().flatten().filter(|category| !all.contains(category));
+    let asked: Vec<&Query> = all.iter().chain(others).collect();
+    on_all_processors(asked.len(), |at| sorted(tree, site, lines, asked[at]))
 }
 
 /// Writes the pages of a query, in its order.
 fn sorted(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine], asked: &Query) -> Result<()> {
     let mut lines: Vec<&CollectionLine> =
         lines.iter().copied().filter(|line| site::lies_on(line, asked)).collect();
-    site::order(&mut lines, asked.sort.unwrap_or_default());
+    site::order(&mut lines);
     let total = lines.len() as u64;
     let empty: &[&CollectionLine] = &[];
     let chunks: Vec<&[&CollectionLine]> =
@@ -113,9 +97,11 @@ fn texts(tree: &Tree, site: &SiteInfo, source: &PublishedLines) -> Result<()> {
 const END: &str = "\n]}\n";
 
 /// Writes the whole collection as JSON, as CSV, and in a short form for the script.
-fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<()> {
+fn whole(tree: &Tree, title: &str, lines: &[&CollectionLine]) -> Result<()> {
     let latest = lines.iter().map(|line| line.latest.as_str()).max();
-    let head = serde_json::json!({ "schema": "flashmark-collection/1", "title": made.title, "latest": latest }).to_string();
+    let head =
+        serde_json::json!({ "schema": "flashmark-collection/1", "title": title, "latest": latest })
+            .to_string();
     let open = head.trim_end_matches('}').to_owned() + ",\"lines\":[\n";
     let list =
         |path: &str, open: &str, each: fn(&CollectionLine) -> String, close: &str| -> Result<()> {
@@ -240,7 +226,7 @@ fn comparisons(
             .copied()
             .filter(|line| fits(line) && line.origin != Origin::Simulated)
             .collect();
-        site::order(&mut best, SortBy::Figure(HeadlineFigure::RandomWrite4k));
+        site::order(&mut best);
         best.truncate(MAX_COMPARED);
         if best.len() < 2 {
             continue;
