@@ -3,7 +3,7 @@
 mod agree;
 mod agree_work;
 mod articles;
-mod attached;
+mod attached_medium;
 mod bench;
 mod buses;
 mod machine;
@@ -16,6 +16,7 @@ mod studies;
 mod tests_program;
 mod torture;
 mod truth;
+mod verdicts;
 
 use std::path::Path;
 

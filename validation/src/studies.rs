@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Parser;
 
-use crate::{agree, agree_work, articles, attached, bench, buses, torture, truth};
+use crate::{agree, agree_work, articles, bench, buses, torture, truth, verdicts};
 
 /// Studies that compare the program with other tools and with known truth.
 #[derive(Parser)]
@@ -20,9 +20,9 @@ pub enum Study {
     Articles(articles::Flags),
     /// Do one work in a directory and print its cells.
     Work(agree_work::Once),
-    /// Attach simulated media, measure them with fio, flashbench, f3probe and the program itself,
-    /// and compare the figures with the models. Needs root.
-    Attached(attached::Flags),
+    /// Compare the verdicts on databases and loggers with SQLite and a logger on the same attached
+    /// medium; the table of docs/simulated-media.md. Needs root.
+    Verdicts(verdicts::Flags),
     /// Measure the speed of the program, as ratios to fio.
     Bench(bench::Flags),
     /// Compare the results of `standard` on simulated media with the truth; with --reruns, results
@@ -44,7 +44,7 @@ pub fn run(root: &Path, study: Study) -> anyhow::Result<()> {
         Study::AgreeWork(flags) => agree_work::run(root, &flags),
         Study::Articles(flags) => articles::run(root, &flags),
         Study::Work(flags) => agree_work::once(&flags),
-        Study::Attached(flags) => attached::run(root, &flags),
+        Study::Verdicts(flags) => verdicts::run(root, &flags),
         Study::Bench(flags) => bench::run(root, &flags),
         Study::Truth(flags) => truth::run(root, &flags),
         Study::Torture(flags) => torture::run(root, &flags),

@@ -3,7 +3,6 @@
 //!
 //! docs/truth.md defines "true"; `--write` keeps the table there.
 
-mod drawn;
 mod findings;
 mod held;
 mod long_run;
@@ -34,10 +33,6 @@ pub struct Flags {
     /// Write the table to docs/truth.md.
     #[arg(long)]
     pub write: bool,
-    /// Number of media to draw at random, with caches of every kind: counts instead how often
-    /// intervals contain the truth on them.
-    #[arg(long, value_name = "MEDIA", conflicts_with_all = ["profiles", "findings"])]
-    pub drawn: Option<u64>,
     #[command(flatten)]
     findings: findings::Flags,
     #[command(flatten)]
@@ -58,9 +53,6 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     }
     if flags.reruns.reruns {
         return reruns::run(root, &flags.reruns, flags.write);
-    }
-    if let Some(media) = flags.drawn {
-        return drawn::run(root, media, flags);
     }
     let unknown = flags.profiles.iter().find(|name| Profile::builtin(name).is_none());
     ensure!(

@@ -17,7 +17,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::attached::medium::{Medium, Program};
+use crate::attached_medium::{Medium, Program};
 use crate::mounted::Mounted;
 use crate::programs::{go_on, interrupts, output_if};
 use crate::section::Section;

@@ -15,11 +15,6 @@ pub enum Cache {
         /// True if a flush waits until it is empty.
         honest: bool,
     },
-    /// Combines writes to the same place.
-    Combining {
-        /// True if a flush waits until it is empty.
-        honest: bool,
-    },
 }
 
 /// Longest time until an honest cache is empty, in microseconds: a host gives a command 30 s, and a
@@ -31,29 +26,9 @@ const DISK_US: f64 = 10_000.0;
 const PAGE_BYTES: u64 = 4096;
 
 impl Cache {
-    /// Every kind of cache, honest or not.
-    pub const ALL: [Cache; 5] = [
-        Cache::None,
-        Cache::Queue { honest: true },
-        Cache::Queue { honest: false },
-        Cache::Combining { honest: true },
-        Cache::Combining { honest: false },
-    ];
-
-    /// Name in a table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cache::None => "no cache",
-            Cache::Queue { honest: true } => "cache, honest",
-            Cache::Queue { honest: false } => "cache, flush lies",
-            Cache::Combining { honest: true } => "combining cache, honest",
-            Cache::Combining { honest: false } => "combining cache, flush lies",
-        }
-    }
-
     /// True if there is a cache that a flush does not empty.
     pub fn lies(self) -> bool {
-        matches!(self, Cache::Queue { honest: false } | Cache::Combining { honest: false })
+        self == Cache::Queue { honest: false }
     }
 }
 
@@ -76,7 +51,6 @@ impl Medium {
             ("rate", mbps(rate)),
             ("command", us(dice.between(50.0, 400.0).min(write_us))),
             ("honest", (!cache.lies()).to_string()),
-            ("combines", matches!(cache, Cache::Combining { .. }).to_string()),
         ];
         self.set("cache", keys);
         self

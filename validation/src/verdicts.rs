@@ -1,4 +1,4 @@
-//! `cargo validation attached --works`: compares the figures in verdicts on databases and loggers
+//! `cargo validation verdicts`: compares the figures in verdicts on databases and loggers
 //! with the works `sqlite` and `logger` on the same medium: simulated media as block devices with
 //! an ext4, and directories of real file systems.
 
@@ -7,13 +7,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::mounted::Mounted;
 use record::Cell;
 use record::Fitness;
 use record::units::significant;
 
-use super::medium::{Medium, Program, run, tool, with_priority};
-use super::{SEED, is_wanted};
+use crate::attached_medium::{Medium, Program, SEED, run as run_program, tool, with_priority};
+use crate::mounted::Mounted;
+use crate::section::Section;
 
 /// Largest factor between the figure of a verdict and that of the work, either way.
 const FACTOR: f64 = 1.5;
@@ -133,9 +133,36 @@ impl Row {
     }
 }
 
+/// Flags of the study.
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Profiles to measure, or file systems, separated by commas. Without it, all.
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Write the table to docs/simulated-media.md.
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// Measures, prints the table, and fails if a figure is too far off.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    let program = Program::build(root)?;
+    let (table, missed) = compare(&program, root, &flags.only)?;
+    let page = "docs/simulated-media.md";
+    let section = Section { page, heading: "Verdicts against works", name: "works" };
+    section.publish(root, &table, flags.write)?;
+    ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
+    Ok(())
+}
+
+/// True if this profile or file system was requested; all are if none is named.
+fn is_wanted(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|wanted| wanted == name)
+}
+
 /// Makes the table; returns it with the goals that are missed. `only`: these profiles, or these
 /// file systems.
-pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(String, Vec<String>)> {
+fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(String, Vec<String>)> {
     let mut rows = Vec::new();
     let mut keep = |found: Vec<Row>| {
         found.iter().for_each(|row| eprintln!("{}", row.line()));
@@ -151,7 +178,7 @@ pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(Strin
     }
     ensure!(!rows.is_empty(), "no such profile or file system");
     let mut table =
-        "`cargo validation attached --works`; target: within a factor of 1.5. Verdict and work had the same medium, in turn; of three turns the middle counts. \
+        "`cargo validation verdicts`; target: within a factor of 1.5. Verdict and work had the same medium, in turn; of three turns the middle counts. \
         Left open: the\nverdict says that the figure may be anything.\n\n\
         | medium | what | verdict (95 % interval) | work (95 % interval) | ratio | |\n|---|---|---:|---:|---:|---|\n"
             .to_owned();
@@ -214,7 +241,7 @@ fn middle(rates: impl Iterator<Item = Rate>) -> Rate {
 fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
     let home = tempfile::tempdir()?;
     let words = [target, &["--suite=quick", "--only=commit,log-append"]].concat();
-    let record = run(with_priority(program.word())?, home.path(), &words, SEED)?;
+    let record = run_program(with_priority(program.word())?, home.path(), &words, SEED)?;
     let promised = |promise: &Promise| {
         let (test, form) = promise.test;
         let is_it = |cell: &&Cell| cell.test == test && cell.params.form.as_deref() == form;
