@@ -41,6 +41,7 @@ pub(crate) struct SiteFrame {
     pub home: String,
     pub about: String,
     pub methodology: String,
+    pub submit_to: String,
     pub nav: [NavItem; 4],
 }
 
@@ -63,6 +64,7 @@ impl SiteFrame {
             script: links.file(&script.path),
             about: links.text("about"),
             methodology: links.text("methodology"),
+            submit_to: links.site.submit_to.as_deref().map_or("ADDRESS".to_owned(), printable),
             nav: [
                 item("table", "Media", home.clone()),
                 item("compare", "Compare", links.text("compare")),

@@ -118,7 +118,7 @@ fn a_line_shows_what_most_senders_report() {
 }
 
 fn site() -> crate::site::SiteInfo {
-    crate::site::SiteInfo { title: "Cards".into(), categories: None }
+    crate::site::SiteInfo { title: "Cards".into(), categories: None, submit_to: None }
 }
 
 /// Words of the order of lines: each with the standing of its first figure.

@@ -19,6 +19,8 @@ pub struct SiteInfo {
     pub title: String,
     /// Categories that are not empty; `None` to offer all.
     pub categories: Option<Vec<Query>>,
+    /// What `submit --to` takes for this collection, if it is known.
+    pub submit_to: Option<String>,
 }
 
 impl SiteInfo {
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn pages_are_files_and_other_orders_are_queries() {
-        let site = SiteInfo { title: "Test".into(), categories: None };
+        let site = SiteInfo { title: "Test".into(), categories: None, submit_to: None };
         let links = Links { site: &site, depth: 1 };
         let second = Query { page: 1, ..Query::default() };
         let cards = Query { kinds: vec![MediumKind::Sd], ..Query::default() };

@@ -92,6 +92,8 @@ struct RunRow {
     href: String,
     when: String,
     origin: String,
+    /// Its place among the runs of the model: "slower than 9 of 10".
+    standing: String,
     machine: String,
     link: String,
     way: String,
@@ -124,6 +126,7 @@ impl MediumPage {
         let shown = shown_run(&believed);
         let record = shown.map(concluded);
         let name = printable(&line.name);
+        let writes: Vec<f64> = entries.iter().filter_map(rows::random_writes).collect();
         MediumPage {
             shell: SiteFrame::new(links, format!("{name} - {}", site.title), ""),
             facts: facts(line),
@@ -150,7 +153,11 @@ impl MediumPage {
                 .collect(),
             charted_run: shown.map(run_text).unwrap_or_default(),
             panels: record.as_ref().map(charts).unwrap_or_default(),
-            runs: entries.iter().take(MAX_RUNS).map(|entry| run_row(&links, line, entry)).collect(),
+            runs: entries
+                .iter()
+                .take(MAX_RUNS)
+                .map(|entry| run_row(&links, line, entry, &writes))
+                .collect(),
             all_runs: entries.len(),
             json: links.file(&format!("data/medium/{}.json", line.slug)),
             compare: compare_link(&links, &line.slug),

@@ -11,7 +11,11 @@ use crate::demo;
 mod markup;
 
 fn tree() -> SiteInfo {
-    SiteInfo { title: "Cards & sticks".into(), categories: None }
+    SiteInfo {
+        title: "Cards & sticks".into(),
+        categories: None,
+        submit_to: Some("our/cards".into()),
+    }
 }
 
 fn medium(site: &SiteInfo, line: &CollectionLine, entries: &[CollectionRun]) -> String {
@@ -224,9 +228,9 @@ fn the_page_of_a_medium_begins_with_its_verdict_and_lists_every_run() {
     Runs
     Every run, newest first
     Run | Random write, 4 KiB | Slowest small write | Sequential write | Random read, 4 KiB | Where | How |
-    2026-11-20 / measured by Flashmark / from the camera drawerspan cache | 1234 IOPS | 85.0 ms | 31.0 MB/s | – | Raspberry Pi 4 Model B Rev 1.4 / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
-    2026-11-20 / measured by Flashmark / from the camera drawerspan cache | 400 IOPS | 85.0 ms | 31.0 MB/s | – | Another board / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
-    2026-11-20 / measured by Flashmark / from the camera drawerspan cache, a fake | 1234 IOPS | 85.0 ms | 31.0 MB/s | – | Raspberry Pi 4 Model B Rev 1.4 / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
+    2026-11-20 / measured by Flashmark / random write faster than 1 of 2 / from the camera drawerspan cache | 1234 IOPS | 85.0 ms | 31.0 MB/s | – | Raspberry Pi 4 Model B Rev 1.4 / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
+    2026-11-20 / measured by Flashmark / random write slower than 2 of 2 / from the camera drawerspan cache | 400 IOPS | 85.0 ms | 31.0 MB/s | – | Another board / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
+    2026-11-20 / measured by Flashmark / random write faster than 1 of 2 / from the camera drawerspan cache, a fake | 1234 IOPS | 85.0 ms | 31.0 MB/s | – | Raspberry Pi 4 Model B Rev 1.4 / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
     What leads from a date is all that is published of that run, with every latency as a histogram. A run's JSON file is a record: flashmark report FILE --html PAGE makes its full page, flashmark compare FILE FILE holds it against another.
     "#);
     assert!(

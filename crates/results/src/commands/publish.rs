@@ -1,5 +1,8 @@
 //! `flashmark publish`: a collection as a tree of files that any web server can serve.
 
+use std::path::Path;
+use std::process::Command;
+
 use report::words;
 
 use crate::cli::PublishFlags;
@@ -38,7 +41,8 @@ pub fn run(flags: &PublishFlags) -> Result {
             "there is nothing to publish; measure something first: flashmark run . --suite quick",
         );
     }
-    tree::write(&tree, &source, &title).or_internal()?;
+    let submit_to = flags.collection.as_deref().and_then(origin);
+    tree::write(&tree, &source, &title, submit_to).or_internal()?;
     let written = tree.finish().or_internal()?;
     place.appear()?;
     let index = flags.dir.join("index.html");
@@ -51,4 +55,13 @@ pub fn run(flags: &PublishFlags) -> Result {
         index.display()
     ))?;
     Ok(Exit::Done)
+}
+
+/// The public address that a collection was cloned from; a path would tell of this machine.
+fn origin(dir: &Path) -> Option<String> {
+    let words = ["remote", "get-url", "origin"];
+    let ran = Command::new("git").arg("-C").arg(dir).args(words).output().ok()?;
+    let address = String::from_utf8(ran.stdout).ok()?.trim().to_owned();
+    let is_public = address.starts_with("https://") && !address.contains('@');
+    is_public.then_some(address)
 }

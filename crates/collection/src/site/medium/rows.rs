@@ -67,7 +67,28 @@ pub(super) fn link_row(link: &LinkFigures) -> LinkRow {
     LinkRow { name, voices: link.voices, cells }
 }
 
-pub(super) fn run_row(links: &Links, line: &CollectionLine, entry: &CollectionRun) -> RunRow {
+/// Random writes of 4 KiB a second of a run.
+pub(super) fn random_writes(entry: &CollectionRun) -> Option<f64> {
+    entry.headline.figures.get(&HeadlineFigure::RandomWrite4k).copied()
+}
+
+/// Place of a run by its random writes among those of all runs of its model, itself included.
+fn standing(entry: &CollectionRun, writes: &[f64]) -> Option<String> {
+    let own = random_writes(entry).filter(|_| writes.len() > 2)?;
+    let others = writes.len() - 1;
+    let faster = writes.iter().filter(|value| **value > own).count();
+    let slower = writes.iter().filter(|value| **value < own).count();
+    let (word, count) = if faster > slower { ("slower", faster) } else { ("faster", slower) };
+    (count > 0).then(|| format!("{word} than {count} of {others}"))
+}
+
+/// `writes`: [`random_writes`] of every run of the line.
+pub(super) fn run_row(
+    links: &Links,
+    line: &CollectionLine,
+    entry: &CollectionRun,
+    writes: &[f64],
+) -> RunRow {
     let run = &entry.run;
     let day = table::day(run.started.as_deref().unwrap_or(&entry.received));
     // It is the text of a link, so it must not be empty.
@@ -77,6 +98,7 @@ pub(super) fn run_row(links: &Links, line: &CollectionLine, entry: &CollectionRu
         href: links.run(&entry.id),
         when: day,
         origin: table::origin_words(entry.origin).to_owned(),
+        standing: standing(entry, writes).unwrap_or_default(),
         machine: hosts::machine(run),
         link: hosts::link(entry),
         way: hosts::way(run),

@@ -30,9 +30,14 @@ pub fn begin(dir: &Path) -> Result<()> {
 }
 
 /// Writes the site.
-pub fn write(tree: &Tree, source: &PublishedLines, title: &str) -> Result<()> {
+pub fn write(
+    tree: &Tree,
+    source: &PublishedLines,
+    title: &str,
+    submit_to: Option<String>,
+) -> Result<()> {
     let lines: Vec<&CollectionLine> = source.lines().collect();
-    let site = site(&lines, title);
+    let site = site(&lines, title, submit_to);
     for asset in site::assets() {
         tree.write(&asset.path, asset.text)?;
     }
@@ -46,10 +51,11 @@ pub fn write(tree: &Tree, source: &PublishedLines, title: &str) -> Result<()> {
 }
 
 /// Facts about the site that every page shows.
-pub fn site(lines: &[&CollectionLine], title: &str) -> SiteInfo {
+pub fn site(lines: &[&CollectionLine], title: &str, submit_to: Option<String>) -> SiteInfo {
     let filled = |category: &Query| lines.iter().any(|line| site::lies_on(line, category));
     SiteInfo {
         title: title.to_owned(),
+        submit_to,
         categories: Some(
             site::categories().into_iter().map(|category| category.query).filter(filled).collect(),
         ),
