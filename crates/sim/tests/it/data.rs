@@ -7,8 +7,6 @@ use proptest::prelude::*;
 
 use crate::common::*;
 
-const REAL: u64 = MIB;
-const MODULE: u64 = MIB + MIB / 2;
 const ANNOUNCED: u64 = 8 * MIB;
 
 fn medium(fake: &str) -> SimDevice {
@@ -31,10 +29,7 @@ unit = "4 KiB"
 {fake}
 "#
     );
-    let profile = Profile::parse("small.toml", &text).unwrap();
-    let mut device = SimDevice::new(&profile, SimOptions::default());
-    device.prepare(1, 64 << 10).unwrap();
-    device
+    of_text(&text, SimOptions::default().seed)
 }
 
 /// A write, read or discard of sectors.
@@ -59,23 +54,15 @@ fn agree(device: &mut SimDevice, steps: Vec<Step>, map: impl Fn(u64) -> Option<u
     for step in steps {
         let (start, end) = (step.sector * 512, (step.sector + step.sectors) * 512);
         let request = Request { op: step.op, ..Request::read(0, start, end - start) };
-        match step.op {
-            Op::Write => {
-                device.buffer(0)[..(end - start) as usize].fill(step.value);
-                assert!(run(device, request).result.is_ok());
-                (start..end).filter_map(&map).for_each(|byte| array[byte as usize] = step.value);
-            }
-            Op::Discard => {
-                assert!(run(device, request).result.is_ok());
-                (start..end).filter_map(&map).for_each(|byte| array[byte as usize] = 0);
-            }
-            _ => {
-                assert!(run(device, request).result.is_ok());
-                let expected: Vec<u8> = (start..end)
-                    .map(|byte| map(byte).map_or(0, |byte| array[byte as usize]))
-                    .collect();
-                assert!(device.buffer(0)[..expected.len()] == expected, "{step:?}");
-            }
+        let value = if step.op == Op::Write { step.value } else { 0 };
+        device.buffer(0)[..(end - start) as usize].fill(value);
+        assert!(run(device, request).result.is_ok());
+        if step.op == Op::Read {
+            let behind = |byte| map(byte).map_or(0, |byte| array[byte as usize]);
+            let expected: Vec<u8> = (start..end).map(behind).collect();
+            assert!(device.buffer(0)[..expected.len()] == expected, "{step:?}");
+        } else {
+            (start..end).filter_map(&map).for_each(|byte| array[byte as usize] = value);
         }
     }
 }
@@ -84,23 +71,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn an_honest_medium_is_an_array(steps in steps()) {
-        agree(&mut medium(""), steps, Some);
-    }
-
-    #[test]
-    fn a_wraparound_fake_is_a_shorter_array(steps in steps()) {
-        agree(&mut medium("[fake]\nreal = \"1 MiB\"\nmodule = \"1 MiB\""), steps, |byte| Some(byte % REAL));
-    }
-
-    #[test]
-    fn a_limbo_fake_forgets_what_lies_beyond(steps in steps()) {
-        agree(&mut medium("[fake]\nreal = \"1 MiB\""), steps, |byte| (byte < REAL).then_some(byte));
-    }
-
-    #[test]
-    fn a_chain_fake_does_both(steps in steps()) {
-        agree(&mut medium("[fake]\nreal = \"1 MiB\"\nmodule = \"1536 KiB\""), steps, |byte| Some(byte % MODULE).filter(|byte| *byte < REAL));
+    fn an_honest_medium_is_an_array_and_a_fake_a_shorter_one(steps in steps()) {
+        for (fake, real, module) in [
+            ("", ANNOUNCED, ANNOUNCED),
+            ("[fake]\nreal = \"1 MiB\"\nmodule = \"1 MiB\"", MIB, MIB),
+            ("[fake]\nreal = \"1 MiB\"", MIB, ANNOUNCED),
+            ("[fake]\nreal = \"1 MiB\"\nmodule = \"1536 KiB\"", MIB, MIB + MIB / 2),
+        ] {
+            agree(&mut medium(fake), steps.clone(), |byte| Some(byte % module).filter(|byte| *byte < real));
+        }
     }
 }
 
@@ -114,16 +93,13 @@ fn unwritten_flash_reads_as_set_in_the_profile() {
 }
 
 #[test]
-fn memory_is_proportional_to_what_was_written() {
-    let mut device = SimDevice::new(Profile::builtin("fake-limbo").unwrap(), SimOptions::default());
-    device.prepare(1, 64 << 10).unwrap();
+fn what_a_fake_drops_takes_no_memory() {
+    let mut device = of_text(Profile::text("fake-limbo").unwrap(), 1);
     device.buffer(0).fill(1);
-    for i in 0..100 {
-        run(&mut device, Request::write(0, i * 64 * MIB, 64 << 10));
+    for place in [0, 32 * GIB] {
+        run(&mut device, Request::write(0, place, 64 << 10));
+        assert_eq!(device.kept_bytes(), 64 * KIB);
     }
-    assert_eq!(device.kept_bytes(), 100 * 64 * KIB);
-    run(&mut device, Request::write(0, 32 * GIB, 64 << 10));
-    assert_eq!(device.kept_bytes(), 100 * 64 * KIB, "what a fake drops takes no memory");
 }
 
 /// Single pages at places far apart, the same pages again, parts of them, and their end.
@@ -145,24 +121,11 @@ fn every_page_is_counted_once_and_given_back() {
     }
     device.buffer(0).fill(0);
     run(&mut device, Request::write(0, 31 * GIB, 64 << 10));
-    assert_eq!(
-        device.kept_bytes(),
-        pages.len() as u64 * 4096,
-        "zeros on fresh flash need no memory"
-    );
+    let kept = pages.len() as u64 * 4096;
+    assert_eq!(device.kept_bytes(), kept, "zeros on fresh flash need no memory");
     for page in pages {
         run(&mut device, Request { op: Op::Discard, ..Request::read(0, page * 4096, 4096) });
     }
-    assert_eq!(device.kept_bytes(), 0);
-}
-
-#[test]
-fn a_long_run_without_data_keeps_nothing() {
-    let mut device = fast("a1", 1);
-    let mut dice = stats::Random::new(6);
-    (0..100_000).for_each(|_| {
-        drop(run(&mut device, Request::write(0, dice.below(32 * GIB / 4096) * 4096, 4096)))
-    });
     assert_eq!(device.kept_bytes(), 0);
 }
 
@@ -170,12 +133,8 @@ fn a_long_run_without_data_keeps_nothing() {
 #[test]
 fn a_unit_is_worn_where_it_is_worn() {
     let bad = |unit: u64, seed: u64| {
-        let profile = Profile::builtin("worn").unwrap();
-        let mut device = SimDevice::of_unit(
-            profile,
-            unit,
-            SimOptions { seed, keep_data: false, capacity: None },
-        );
+        let options = SimOptions { seed, keep_data: false, capacity: None };
+        let mut device = SimDevice::of_unit(Profile::builtin("worn").unwrap(), unit, options);
         device.prepare(1, 64 << 10).unwrap();
         let failed = |block: &u64| {
             run(&mut device, Request::read(0, block * 64 * KIB, 64 * KIB)).result.is_err()
@@ -188,12 +147,16 @@ fn a_unit_is_worn_where_it_is_worn() {
 }
 
 #[test]
-fn without_data_buffers_are_left_alone() {
+fn without_data_nothing_is_kept_and_buffers_are_left_alone() {
     let mut device = fast("a1", 1);
     assert!(!device.facts().keeps_data);
     device.buffer(0).fill(5);
     run(&mut device, Request::read(0, 0, 4096));
     assert!(device.buffer(0).iter().all(|byte| *byte == 5));
+    let mut dice = stats::Random::new(6);
+    (0..100_000).for_each(|_| {
+        drop(run(&mut device, Request::write(0, dice.below(32 * GIB / 4096) * 4096, 4096)))
+    });
     assert_eq!(device.kept_bytes(), 0);
 }
 

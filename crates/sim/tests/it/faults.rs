@@ -1,6 +1,6 @@
 //! Test of media that fail as their profile says.
 
-use device::{Device, IoErrorKind, Request};
+use device::{Completion, Device, IoErrorKind, Request};
 use flashmark_sim::{Profile, SimDevice};
 
 use crate::common::*;
@@ -12,6 +12,10 @@ fn failing(faults: &str, seed: u64) -> SimDevice {
 
 fn kind(device: &mut SimDevice, request: Request) -> Option<IoErrorKind> {
     run(device, request).result.err().map(|error| error.kind)
+}
+
+fn is_gone(completion: &Completion) -> bool {
+    completion.result.as_ref().is_err_and(|error| error.is_gone())
 }
 
 #[test]
@@ -62,11 +66,7 @@ fn what_is_in_flight_when_the_medium_vanishes_fails() {
     }
     let mut done = Vec::new();
     device.reap(4, &mut done).unwrap();
-    assert!(
-        done.iter()
-            .all(|completion| completion.result.as_ref().is_err_and(|error| error.is_gone())),
-        "{done:?}"
-    );
+    assert!(done.iter().all(is_gone), "{done:?}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_medium_vanishes_at_its_moment_and_not_at_the_next_request() {
     let mut device =
         failing("[[fault]]\nkind = \"vanish\"\nafter = \"0.1 ms\"\nlasts = \"1 s\"", 1);
     let completion = run(&mut device, Request::write(0, 0, 64 * KIB));
-    assert!(completion.result.is_err_and(|error| error.is_gone()));
+    assert!(is_gone(&completion));
     assert_eq!(completion.completed_ns, 100_000);
     device.idle(2_000_000_000);
     assert!(ms(&mut device, Request::read(0, 0, 4096)) < 10.0, "it starts afresh");
@@ -127,11 +127,7 @@ fn torn(seed: u64) -> (usize, bool) {
     device.submit(Request::read(1, 0, 4096)).unwrap();
     let mut done = Vec::new();
     device.reap(2, &mut done).unwrap();
-    assert!(
-        done.iter()
-            .all(|completion| completion.result.as_ref().is_err_and(|error| error.is_gone())),
-        "{done:?}"
-    );
+    assert!(done.iter().all(is_gone), "{done:?}");
     device.idle(2_000_000_000);
     assert!(run(&mut device, Request::read(0, 0, 64 * KIB)).result.is_ok());
     let sectors: Vec<u8> =

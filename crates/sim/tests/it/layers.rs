@@ -10,32 +10,19 @@ use crate::common::*;
 fn random_writes(device: &mut SimDevice, span: u64, n: u64, content: Content) -> f64 {
     let start = device.facts().capacity_bytes / 2;
     let mut dice = stats::Random::new(11);
-    (0..n)
-        .map(|_| {
-            ms(
-                device,
-                Request {
-                    content,
-                    ..Request::write(0, start + dice.below(span / 4096) * 4096, 4096)
-                },
-            )
-        })
-        .sum::<f64>()
-        / n as f64
+    let mut place = || start + dice.below(span / 4096) * 4096;
+    let mut write = || ms(device, Request { content, ..Request::write(0, place(), 4096) });
+    (0..n).map(|_| write()).sum::<f64>() / n as f64
 }
 
 #[test]
 fn a_span_cheat_is_fast_inside_its_span_only() {
     for mib in [16, 64, 128] {
-        let mut device = fast(&format!("span-cheat-{mib}"), 1);
-        random_writes(&mut device, mib * MIB, 2000, Content::Incompressible);
-        let inside = random_writes(&mut device, mib * MIB, 5000, Content::Incompressible);
-        let outside = random_writes(
-            &mut fast(&format!("span-cheat-{mib}"), 1),
-            512 * MIB,
-            2000,
-            Content::Incompressible,
-        );
+        let medium = || fast(&format!("span-cheat-{mib}"), 1);
+        let mut device = medium();
+        let mut write = |n| random_writes(&mut device, mib * MIB, n, Content::Incompressible);
+        let (_, inside) = (write(2000), write(5000));
+        let outside = random_writes(&mut medium(), 512 * MIB, 2000, Content::Incompressible);
         assert!(
             inside < 1.0 && outside > 100.0,
             "{mib} MiB: {inside} ms inside, {outside} ms outside"
@@ -45,18 +32,13 @@ fn a_span_cheat_is_fast_inside_its_span_only() {
 
 #[test]
 fn a_zero_cheat_is_fast_for_zeros_only() {
-    let mut time = |content| random_writes(&mut fast("zero-cheat", 1), 512 * MIB, 1000, content);
-    let times = [
-        Content::Zeros,
-        Content::Byte(7),
-        Content::Repeated,
-        Content::Compressible(50),
-        Content::Incompressible,
-    ]
-    .map(&mut time);
+    use Content::{Byte, Compressible, Incompressible, Repeated, Zeros};
+    let time = |content| random_writes(&mut fast("zero-cheat", 1), 512 * MIB, 1000, content);
+    let fast = [Zeros, Byte(7), Repeated].map(time);
+    let slow = [Compressible(50), Incompressible].map(time);
     assert!(
-        times[..3].iter().all(|ms| *ms < 1.0) && times[3..].iter().all(|ms| *ms > 300.0),
-        "{times:?}"
+        fast.iter().all(|ms| *ms < 1.0) && slow.iter().all(|ms| *ms > 300.0),
+        "{fast:?} {slow:?}"
     );
 }
 
@@ -66,14 +48,8 @@ fn the_data_decides_and_not_the_declared_content() {
     device.prepare(1, 4096).unwrap();
     let mut write = |fill: fn(usize) -> u8| {
         (0..4096).for_each(|i| device.buffer(0)[i] = fill(i));
-        (0..8)
-            .map(|i| {
-                ms(
-                    &mut device,
-                    Request { content: Content::Zeros, ..Request::write(0, i * 64 * MIB, 4096) },
-                )
-            })
-            .sum::<f64>()
+        let zeros = |at| Request { content: Content::Zeros, ..Request::write(0, at, 4096) };
+        (0..8).map(|i| ms(&mut device, zeros(i * 64 * MIB))).sum::<f64>()
     };
     let (zeros, data) = (write(|_| 0), write(|i| ((i * i) >> 3) as u8));
     assert!(zeros < 8.0 && data > 1000.0, "{zeros} {data}");
@@ -85,12 +61,10 @@ fn a_pattern_cheat_is_fast_for_its_pattern_until_it_is_full() {
         random_writes(&mut fast("pattern-cheat", 1), GIB, 10_000, Content::Incompressible);
     let mut device = fast("pattern-cheat", 1);
     let mut dice = stats::Random::new(3);
-    let odd = (0..1000)
-        .map(|_| ms(&mut device, Request::write(0, dice.below(1 << 17) * 4096 + 512, 4096)))
-        .sum::<f64>()
-        / 1000.0;
-    let truth =
-        1000.0 / truth::random_write_iops(Profile::builtin("pattern-cheat").unwrap(), 4096, GIB, 1);
+    let mut write = || ms(&mut device, Request::write(0, dice.below(1 << 17) * 4096 + 512, 4096));
+    let odd = (0..1000).map(|_| write()).sum::<f64>() / 1000.0;
+    let profile = Profile::builtin("pattern-cheat").unwrap();
+    let truth = 1000.0 / truth::random_write_iops(profile, 4096, GIB, 1);
     assert!(pattern < 3.0 && odd > 90.0 && truth > 90.0, "{pattern} {odd} {truth}");
 }
 
@@ -109,10 +83,7 @@ fn heat_slows_a_medium_down_and_rest_makes_it_fast_again() {
     let rates: Vec<f64> = (0..300).map(|_| second(&mut device)).collect();
     let hot = rates.iter().position(|rate| *rate < 1.0).expect("it gets hot within five minutes");
     assert!(rates[..hot - 1].iter().all(|rate| *rate > 1.7) && hot > 60, "{hot}");
-    assert!(
-        rates[hot + 5..].iter().any(|rate| *rate > 1.7),
-        "it cools down under the lighter load"
-    );
+    assert!(rates[hot + 5..].iter().any(|rate| *rate > 1.7), "it cools under the lighter load");
     assert!(device.celsius().unwrap() > 60.0);
     device.idle(3_600_000_000_000);
     assert!(second(&mut device) > 1.7);
@@ -125,10 +96,8 @@ fn an_honest_cache_makes_a_flush_wait_and_a_liar_does_not() {
     let flush_ms = |text: &str| {
         let mut device = of_text(text, 1);
         let mut dice = stats::Random::new(1);
-        let writes = (0..500)
-            .map(|_| ms(&mut device, Request::write(0, dice.below(1000) * MIB, 4096)))
-            .sum::<f64>()
-            / 500.0;
+        let mut write = || ms(&mut device, Request::write(0, dice.below(1000) * MIB, 4096));
+        let writes = (0..500).map(|_| write()).sum::<f64>() / 500.0;
         assert!(writes < 0.2, "the cache takes 500 writes: {writes}");
         ms(&mut device, Request::flush(0))
     };

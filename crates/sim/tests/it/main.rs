@@ -2,9 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
-mod contract;
 mod data;
-mod disk;
 mod faults;
 mod flash;
 mod kept_apart;

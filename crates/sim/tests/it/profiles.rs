@@ -24,9 +24,13 @@ erase = "4 ms"
 
 fn refused(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
-    Profile::parse("cards/mine.toml", &GOOD.replace(from, to))
-        .expect_err("it should be refused")
-        .to_string()
+    Profile::parse("cards/mine.toml", &GOOD.replace(from, to)).expect_err("it is bad").to_string()
+}
+
+/// The same with tables after the last line.
+fn refused_with(tables: &str) -> String {
+    let last = "erase = \"4 ms\"";
+    refused(last, &format!("{last}\n{tables}"))
 }
 
 #[test]
@@ -45,20 +49,17 @@ fn what_is_wrong_is_named_with_file_line_and_key() {
         refused("[log_block]", "[page_mapped]\n[log_block]"),
         refused("[read]\ncommand = \"0.8 ms\"\nrate = \"20 MB/s\"\n", ""),
         refused("[read]", "[read"),
-        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[queue]\ndepth = 1\nchannels = 4"),
-        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[fake]\nreal = \"8 GiB\""),
-        refused(
-            "erase = \"4 ms\"",
-            "erase = \"4 ms\"\n[[fault]]\nkind = \"hang\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\"",
+        refused_with("[queue]\ndepth = 1\nchannels = 4"),
+        refused_with("[fake]\nreal = \"8 GiB\""),
+        refused_with(
+            "[[fault]]\nkind = \"hang\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\"",
         ),
-        refused(
-            "erase = \"4 ms\"",
-            "erase = \"4 ms\"\n[[fault]]\nkind = \"read-only\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\"",
+        refused_with(
+            "[[fault]]\nkind = \"read-only\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\"",
         ),
-        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"explodes\""),
-        refused(
-            "erase = \"4 ms\"",
-            "erase = \"4 ms\"\n[heat]\nambient = 30.0\nlimit = 60.0\nresume = 70.0\ncooling = \"1 s\"\nslowdown = 2.0",
+        refused_with("[[fault]]\nkind = \"explodes\""),
+        refused_with(
+            "[heat]\nambient = 30.0\nlimit = 60.0\nresume = 70.0\ncooling = \"1 s\"\nslowdown = 2.0",
         ),
     ];
     insta::assert_snapshot!(all.join("\n"), @r#"
@@ -115,33 +116,15 @@ fn a_good_one_keeps_its_words() {
     );
 }
 
+/// Numbers of docs/field/ftl.md#profiles and other names, each with the profile that it means.
+const ALIASES: &str = "1=cf-lexar-300x 2=cf-kingston-266x 2b=cf-sandisk-ultra 3=sd-class4 3b=sd-worst 4=class6 \
+    5=class10 5b=class10-bypass 6=a1 7=a2 7cq=a2-cq 8=usb2-voyager 8b=usb2-kingston \
+    9=usb3-extreme 10=emmc 11=ssd 11pslc=ssd-pslc 12=disk-5400 13=disk-10k 14=fake-wrap \
+    14limbo=fake-limbo span-cheat=span-cheat-64 a1=a1";
+
 #[test]
 fn profiles_are_found_by_name_and_by_number() {
-    for (alias, name) in [
-        ("1", "cf-lexar-300x"),
-        ("2", "cf-kingston-266x"),
-        ("2b", "cf-sandisk-ultra"),
-        ("3", "sd-class4"),
-        ("3b", "sd-worst"),
-        ("4", "class6"),
-        ("5", "class10"),
-        ("5b", "class10-bypass"),
-        ("6", "a1"),
-        ("7", "a2"),
-        ("7cq", "a2-cq"),
-        ("8", "usb2-voyager"),
-        ("8b", "usb2-kingston"),
-        ("9", "usb3-extreme"),
-        ("10", "emmc"),
-        ("11", "ssd"),
-        ("11pslc", "ssd-pslc"),
-        ("12", "disk-5400"),
-        ("13", "disk-10k"),
-        ("14", "fake-wrap"),
-        ("14limbo", "fake-limbo"),
-        ("span-cheat", "span-cheat-64"),
-        ("a1", "a1"),
-    ] {
+    for (alias, name) in ALIASES.split(' ').filter_map(|pair| pair.split_once('=')) {
         assert_eq!(Profile::builtin(alias).map(Profile::name), Some(name), "{alias}");
     }
 }
@@ -157,16 +140,12 @@ fn names_and_aliases_are_unique_and_every_profile_has_its_source() {
     names.dedup();
     assert_eq!(names.len(), count);
     for profile in Profile::all() {
+        let (about, name) = (profile.about(), profile.name());
         assert!(
             profile.source().contains("docs/field/") && !profile.guesses().is_empty(),
-            "{}",
-            profile.name()
+            "{name}"
         );
-        assert!(
-            profile.about().len() <= 160 && !profile.about().contains('\n'),
-            "{}",
-            profile.name()
-        );
+        assert!(about.len() <= 160 && !about.contains('\n'), "{name}");
     }
 }
 
