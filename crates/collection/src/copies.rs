@@ -165,16 +165,11 @@ mod tests {
     /// Which of runs with these names do not count.
     fn not_counted(runs: &[(&Published, &str)]) -> Vec<(usize, Again)> {
         let marks: Vec<RunMarks> = runs.iter().map(|(run, _)| RunMarks::of(run)).collect();
-        let marked: Vec<MarkedRun<&str>> = marks
-            .iter()
-            .zip(runs)
-            .map(|(marks, (_, name))| MarkedRun {
-                marks,
-                name: *name,
-                is_settled: *name == "settled",
-            })
-            .collect();
-        again(&marked).into_iter().collect()
+        let marked = marks.iter().zip(runs).map(|(marks, (_, name))| {
+            let is_settled = *name == "settled";
+            MarkedRun { marks, name: *name, is_settled }
+        });
+        again(&marked.collect::<Vec<_>>()).into_iter().collect()
     }
 
     #[test]
@@ -206,14 +201,13 @@ mod tests {
         let rated = |factor: f64| {
             let mut run = run(1, false);
             run.software.name = "dd".to_owned();
-            let cell = run.cells[0].clone();
-            run.cells = (1..=8).map(|_| cell.clone()).collect();
-            for (at, cell) in run.cells.iter_mut().enumerate() {
-                cell.histogram = None;
-                let value = factor * (at + 1) as f64;
-                cell.metrics.iops = Some(record::Estimate { value, ci95: None, n: 0 });
-                cell.metrics.bps = None;
-            }
+            let of = |at: u32| {
+                let value = factor * f64::from(at);
+                let iops = Some(record::Estimate { value, ci95: None, n: 0 });
+                let metrics = record::Metrics { iops, ..record::Metrics::default() };
+                record::Cell { histogram: None, metrics, ..run.cells[0].clone() }
+            };
+            run.cells = (1..=8).map(of).collect();
             run
         };
         let mut copy = rated(43.5);

@@ -66,17 +66,12 @@ fn a_model_is_a_line_and_hosts_count_once() {
     let expected =
         HostSpread { median: 50.0, low, high, runs: 5, hosts: 3, ..HostSpread::default() };
     assert_eq!(line.figures.get(&HeadlineFigure::RandomWrite4k), Some(&expected));
-    assert_eq!(
-        (line.slug.as_str(), line.name.as_str()),
-        ("sandisk-sd32g-32-gb", "SanDisk SD32G 32 GB")
-    );
+    let words = [line.slug.as_str(), &line.name, &line.classes.join(" "), &line.latest].join("; ");
+    let expected = "sandisk-sd32g-32-gb; SanDisk SD32G 32 GB; C10 A1; 2026-05-05T12:00:00Z";
+    assert_eq!(words, expected);
     assert_eq!((line.runs, line.model.capacity_gb), (5, 32));
-    assert_eq!(
-        (line.interface.as_deref(), line.classes.join(" ")),
-        (Some("sd uhs-i"), "C10 A1".to_owned())
-    );
+    assert_eq!(line.interface.as_deref(), Some("sd uhs-i"));
     assert_eq!(line.verdict.as_deref(), Some("Does 50 random writes a second."));
-    assert_eq!(line.latest, "2026-05-05T12:00:00Z");
     let seeds = |runs: &[CollectionRun]| runs.iter().map(|it| it.run.seed).collect::<Vec<_>>();
     assert_eq!(seeds(runs), [5, 4, 3, 2, 1]);
 }
@@ -111,10 +106,8 @@ fn a_line_shows_what_most_senders_report() {
         (line.name.clone(), line.interface.clone(), line.verdict.clone(), line.figures.clone())
     };
     assert_eq!(facts(after), facts(before));
-    assert_eq!(
-        crate::site::medium_beside(&site(), after, &[], &[]).matches("1 of 4 reports").count(),
-        2
-    );
+    let page = crate::site::medium_beside(&site(), after, &[], &[]);
+    assert_eq!(page.matches("1 of 4 reports").count(), 2);
 }
 
 fn site() -> crate::site::SiteInfo {
@@ -126,12 +119,10 @@ fn ordered(runs: Vec<SentRun>) -> Vec<String> {
     let found = lines(runs);
     let mut sorted: Vec<&CollectionLine> = found.iter().map(|it| &it.line).collect();
     crate::site::order(&mut sorted);
+    let figure = HeadlineFigure::RandomWrite4k;
     let said = |line: &&CollectionLine| {
-        let figure = HeadlineFigure::RandomWrite4k;
-        let spread =
-            line.figures.get(&figure).map_or_else(String::new, |it| it.standing.to_string());
         let rank = if line.is_ranked(figure) { "ranked" } else { "no rank" };
-        format!("{}: {spread}, {rank}", line.name)
+        format!("{}: {}, {rank}", line.name, line.figures[&figure].standing)
     };
     sorted.iter().map(said).collect()
 }
@@ -140,16 +131,14 @@ fn ordered(runs: Vec<SentRun>) -> Vec<String> {
 fn no_attack_gives_a_rank_to_what_nobody_listed() {
     const HONEST: &str = "SanDisk Ultra 32 GB: confirmed, ranked";
     const UNNAMED: &str = "SD card 32 GB: confirmed, no rank";
+    const SMALL: &str = "SanDisk Ultra 19 GB: confirmed, no rank";
     let of = |(who, number): (&str, u64), value| by(who, sent(number, "Ultra", None, value));
     type Attack = (fn(&mut SentRun), &'static str);
     let attacks: [Attack; 7] = [
         (|it| it.run.model = Some("Invented".into()), UNNAMED),
         (|it| it.run.model = Some("Ultra No.1".into()), UNNAMED),
         (|it| (it.run.model, it.run.label) = (None, Some("Best".into())), UNNAMED),
-        (
-            |it| it.run.capacity_bytes = Some(19_000_000_000),
-            "SanDisk Ultra 19 GB: confirmed, no rank",
-        ),
+        (|it| it.run.capacity_bytes = Some(19_000_000_000), SMALL),
         (|it| it.run.kind = MediumKind::Nvme, "NVMe SSD 32 GB: confirmed, no rank"),
         (|it| it.origin = Origin::Imported, HONEST),
         (|it| it.headline.thin.extend([HeadlineFigure::RandomWrite4k]), HONEST),

@@ -1,6 +1,5 @@
 use record::collection::{
-    CollectionLine, CollectionRun, HeadlineFigure, HostSpread, Model, Origin, Page, Query,
-    RunHeadline,
+    CollectionLine, CollectionRun, HeadlineFigure, HostSpread, Origin, Page, Query,
 };
 use record::{MediumKind, Published, Record};
 use serde_json::{Value, json};
@@ -28,80 +27,38 @@ fn compare(site: &SiteInfo, media: &[(CollectionLine, Vec<CollectionRun>)]) -> S
 
 fn entry(id: &str, record: &Record) -> CollectionRun {
     let run = Published::from(record);
-    let model = Model { kind: run.kind, vendor: "a".into(), model: "b".into(), capacity_gb: 32 };
-    let headline = RunHeadline {
-        figures: [
-            (HeadlineFigure::RandomWrite4k, 1234.5),
-            (HeadlineFigure::WorstStall, 85e6),
-            (HeadlineFigure::SequentialWrite, 31e6),
-        ]
-        .into(),
-        verdict: Some("good for a camera, not suitable for a root disk".into()),
-        faults: vec!["span-cache".into()],
-        ..RunHeadline::default()
-    };
-    let received = "2026-11-20T10:00:00Z".into();
-    CollectionRun {
-        id: id.into(),
-        local_name: None,
-        received,
-        origin: Origin::Measured,
-        model,
-        uncounted: None,
-        headline,
-        run,
-    }
+    let mut entry: CollectionRun = serde_json::from_value(json!({
+        "id": id, "received": "2026-11-20T10:00:00Z", "origin": "measured", "run": run,
+        "model": { "kind": "sd", "vendor": "a", "model": "b", "capacity_gb": 32 },
+        "headline": {
+            "figures": { "random-write-4k": 1234.5, "worst-stall": 85e6, "sequential-write": 31e6 },
+            "verdict": "good for a camera, not suitable for a root disk", "faults": ["span-cache"],
+        },
+    }))
+    .unwrap();
+    entry.model.kind = entry.run.kind;
+    entry
 }
 
 fn line(slug: &str, name: &str, random_write: f64) -> CollectionLine {
-    let spread = |median: f64| HostSpread {
+    let spread = |median: f64, low: f64, high: f64, runs: u64, hosts: u64| HostSpread {
         median,
-        low: median * 0.9,
-        high: median * 1.2,
-        runs: 3,
-        hosts: 2,
+        low: median * low,
+        high: median * high,
+        runs,
+        hosts,
         ..HostSpread::default()
     };
-    CollectionLine {
-        slug: slug.into(),
-        name: name.into(),
-        other_names: String::new(),
-        model: Model {
-            kind: MediumKind::Sd,
-            vendor: "a".into(),
-            model: "b".into(),
-            capacity_gb: 32,
-        },
-        origin: Origin::Measured,
-        interface: Some("sd uhs-i".into()),
-        classes: vec!["C10".into(), "A1".into()],
-        runs: 3,
-        senders: 0,
-        fakes: 0,
-        damaged: 0,
-        is_fake: false,
-        is_damaged: false,
-        is_listed: true,
-        links: Vec::new(),
-        shown: None,
-        figures: [
-            (HeadlineFigure::RandomWrite4k, spread(random_write)),
-            (
-                HeadlineFigure::WorstStall,
-                HostSpread {
-                    median: 3.17e9,
-                    low: 3.17e9,
-                    high: 3.17e9,
-                    runs: 1,
-                    hosts: 1,
-                    ..HostSpread::default()
-                },
-            ),
-        ]
-        .into(),
-        verdict: Some("fine as a camera card".into()),
-        latest: "2026-11-20T10:00:00Z".into(),
-    }
+    let (write, stall) = (spread(random_write, 0.9, 1.2, 3, 2), spread(3.17e9, 1.0, 1.0, 1, 1));
+    serde_json::from_value(json!({
+        "slug": slug, "name": name, "origin": "measured", "interface": "sd uhs-i",
+        "model": { "kind": "sd", "vendor": "a", "model": "b", "capacity_gb": 32 },
+        "classes": ["C10", "A1"], "runs": 3, "senders": 0, "fakes": 0, "damaged": 0,
+        "is_fake": false, "is_damaged": false, "is_listed": true,
+        "figures": { "random-write-4k": write, "worst-stall": stall },
+        "verdict": "fine as a camera card", "latest": "2026-11-20T10:00:00Z",
+    }))
+    .unwrap()
 }
 
 fn two() -> Page {
@@ -156,19 +113,11 @@ fn a_category_is_ticked_in_the_form_and_its_pages_lead_on() {
 
 #[test]
 fn a_page_of_fifty_lines_stays_small() {
-    let full = |at: usize| {
-        let mut line = line(
-            &format!("medium-number-{at}"),
-            &format!("SanDisk Extreme Pro SD32G {at} 32 GB"),
-            1234.5 + at as f64,
-        );
-        let spread = line.figures[&HeadlineFigure::RandomWrite4k];
-        line.figures = HeadlineFigure::ALL.into_iter().map(|figure| (figure, spread)).collect();
-        line
-    };
-    let page =
-        table(&tree(), &Page { lines: (0..50).map(full).collect(), total: 50 }, &Query::default());
-    markup::check(&page);
+    let mut line = line("medium-number-10", "SanDisk Extreme Pro SD32G 10 32 GB", 1234.5);
+    let spread = line.figures[&HeadlineFigure::RandomWrite4k];
+    line.figures = HeadlineFigure::ALL.into_iter().map(|figure| (figure, spread)).collect();
+    let lines = (0..50).map(|at| CollectionLine { slug: format!("number-{at}"), ..line.clone() });
+    let page = table(&tree(), &Page { lines: lines.collect(), total: 50 }, &Query::default());
     let all = page.len() + assets().iter().map(|asset| asset.text.len()).sum::<usize>();
     assert!(all < 300_000, "{all} bytes before compression, style and script included");
 }
@@ -279,14 +228,8 @@ fn what_has_no_range_is_never_the_best() {
 #[test]
 fn media_are_compared_even_where_one_is_published_and_one_measured() {
     let of = |slug: &str, origin, record: &Record| {
-        let line = CollectionLine {
-            origin,
-            ..line(
-                slug,
-                "SanDisk SD32G 32 GB",
-                if origin == Origin::Measured { 1234.5 } else { 900.0 },
-            )
-        };
+        let value = if origin == Origin::Measured { 1234.5 } else { 900.0 };
+        let line = CollectionLine { origin, ..line(slug, "SanDisk SD32G 32 GB", value) };
         (line, vec![entry(&format!("{slug}-run"), record)])
     };
     let media =
@@ -300,16 +243,14 @@ fn media_are_compared_even_where_one_is_published_and_one_measured() {
     Random write, 4 KiB | 1234 IOPS best / 14× disk, A1 / 1111–1481, 3 runs, 2 hosts | 900 IOPS / 10× disk, A1 / 810–1080, 3 runs, 2 hosts |
     Slowest small write | 3.17 s / 13× limit / 1 run | 3.17 s / 13× limit / 1 run |
     "#);
-    assert!(
-        page.contains("SanDisk SD32G 32 GB (measured)")
-            && page.contains("SanDisk SD32G 32 GB (reference)"),
-        "{page}"
-    );
-    assert!(
-        page.contains("Random write IOPS</figcaption>")
-            && page.contains("is faster at every size."),
-        "{page}"
-    );
+    for text in [
+        "SanDisk SD32G 32 GB (measured)",
+        "SanDisk SD32G 32 GB (reference)",
+        "Random write IOPS</figcaption>",
+        "is faster at every size.",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
     assert!(!page.contains("Not in charts"), "{page}");
     let published = (
         line("c", "Old card 2 GB", 20.0),
@@ -334,84 +275,66 @@ const HOSTILE: &str = "=1</script><script>alert(1)</script><img src=x onerror=al
 
 /// The value with each free text made hostile, one after the other; texts with a fixed set of
 /// values stay.
-fn poisoned<T>(mut value: Value, read: impl Fn(Value) -> serde_json::Result<T>) -> T {
-    let mut paths = Vec::new();
-    pointers(&value, String::new(), &mut paths);
-    for path in paths {
-        let kept = std::mem::replace(value.pointer_mut(&path).unwrap(), HOSTILE.into());
-        if read(value.clone()).is_err() {
-            *value.pointer_mut(&path).unwrap() = kept;
+fn poisoned<T: serde::de::DeserializeOwned>(value: Value) -> T {
+    let (mut value, mut places) = (value, vec![String::new()]);
+    while let Some(place) = places.pop() {
+        let within = value.pointer_mut(&place).unwrap();
+        let inner: Vec<String> = match within {
+            Value::Array(items) => (0..items.len()).map(|at| at.to_string()).collect(),
+            Value::Object(fields) => {
+                fields.keys().map(|it| it.replace('~', "~0").replace('/', "~1")).collect()
+            }
+            _ => Vec::new(),
+        };
+        places.extend(inner.iter().map(|name| format!("{place}/{name}")));
+        if within.is_string() {
+            let kept = std::mem::replace(within, HOSTILE.into());
+            if serde_json::from_value::<T>(value.clone()).is_err() {
+                *value.pointer_mut(&place).unwrap() = kept;
+            }
         }
     }
-    read(value).unwrap()
-}
-
-/// JSON pointers to all texts of a value.
-fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
-    match value {
-        Value::String(_) => found.push(at),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .for_each(|(n, item)| pointers(item, format!("{at}/{n}"), found)),
-        Value::Object(fields) => {
-            fields.iter().for_each(|(name, field)| {
-                pointers(
-                    field,
-                    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")),
-                    found,
-                )
-            });
-        }
-        _ => {}
-    }
+    serde_json::from_value(value).unwrap()
 }
 
 #[test]
 fn nothing_that_is_published_is_taken_for_markup() {
-    for record in [demo::good(), demo::slow_card()] {
-        let mut record = record;
-        record.cells.truncate(6);
-        record.findings.push(record::Finding {
-            evidence: vec!["a cell".into()],
-            confidence: Some(0.9),
-            ..record::Finding::new("verdict", record::Severity::Failure, "bad")
-        });
-        let entries: Vec<CollectionRun> = ["run-1", "run-2"]
-            .map(|id| CollectionRun {
-                id: id.into(),
-                ..poisoned(json!(entry(id, &record)), serde_json::from_value)
-            })
-            .into();
-        let of = |slug: &str| CollectionLine {
-            slug: slug.into(),
-            ..poisoned(json!(line(slug, "x", 10.0)), serde_json::from_value)
-        };
-        assert!(
-            entries[0].run.model.as_deref() == Some(HOSTILE) && of("a").name == HOSTILE,
-            "the poison is in"
-        );
-        let all = Page { lines: vec![of("a"), of("b")], total: 2 };
-        let site = SiteInfo { title: HOSTILE.into(), ..tree() };
-        let pages = [
-            table(&site, &all, &Query::default()),
-            medium_beside(&site, &all.lines[0], &entries, &all.lines),
-            compare(&site, &[(of("a"), entries.clone()), (of("b"), entries.clone())]),
-            methodology(&site),
-            about(&site, 1, 1),
-        ];
-        for page in &pages {
-            markup::check(page);
-            for bad in ["<img", "alert(1)</script", "onerror=alert(2)>", "\u{1b}", "\u{202e}"] {
-                assert!(!page.contains(bad), "{bad:?}: {page}");
-            }
+    let mut record = demo::slow_card();
+    record.cells.truncate(6);
+    record.findings.push(record::Finding {
+        evidence: vec!["a cell".into()],
+        confidence: Some(0.9),
+        ..record::Finding::new("verdict", record::Severity::Failure, "bad")
+    });
+    let entries = ["run-1", "run-2"].map(|id| {
+        let run: CollectionRun = poisoned(json!(entry(id, &record)));
+        CollectionRun { id: id.into(), ..run }
+    });
+    let of = |slug: &str| {
+        let line: CollectionLine = poisoned(json!(line(slug, "x", 10.0)));
+        CollectionLine { slug: slug.into(), ..line }
+    };
+    let all = Page { lines: vec![of("a"), of("b")], total: 2 };
+    assert_eq!((entries[0].run.model.as_deref(), &*all.lines[0].name), (Some(HOSTILE), HOSTILE));
+    let site = SiteInfo { title: HOSTILE.into(), ..tree() };
+    let compared = all.lines.iter().map(|line| (line.clone(), entries.to_vec()));
+    for page in [
+        table(&site, &all, &Query::default()),
+        medium_beside(&site, &all.lines[0], &entries, &all.lines),
+        compare(&site, &compared.collect::<Vec<_>>()),
+        methodology(&site),
+        about(&site, 1, 1),
+    ] {
+        markup::check(&page);
+        for bad in ["<img", "alert(1)</script", "onerror=alert(2)>", "\u{1b}", "\u{202e}"] {
+            assert!(!page.contains(bad), "{bad:?}: {page}");
         }
-        let csv = data::line_csv(&all.lines[0]);
-        assert_eq!(csv.matches('\n').count(), 1, "one line: {csv}");
-        assert!(csv.contains("\"'=1</script>"), "no formula: {csv}");
-        let json: Value = serde_json::from_str(&data::short_json(&all.lines[0])).unwrap();
-        assert_eq!(json[0], "a");
     }
+    let csv = data::line_csv(&all.lines[0]);
+    assert_eq!(csv.matches('\n').count(), 1, "one line: {csv}");
+    assert!(csv.contains("\"'=1</script>"), "no formula: {csv}");
+    let json: Value = serde_json::from_str(&data::short_json(&all.lines[0])).unwrap();
+    assert_eq!(json[0], "a");
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use record::collection::{CollectionRun, HeadlineFigure, Model, Origin, RunHeadline};
+use record::collection::{CollectionRun, Model};
 use record::{Estimate, Published, Record};
 
 use super::columns::{CELL, REPEATED, RUN, of_cells, of_runs};
@@ -39,24 +39,14 @@ fn all(mut sink: impl Sink, entries: &[CollectionRun]) {
 
 fn entry(id: &str, label: &str) -> CollectionRun {
     let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
-    let run = Published {
-        label: Some(label.into()),
-        ..Published::from(&Record::from_json(text).unwrap())
-    };
-    CollectionRun {
-        id: id.into(),
-        local_name: None,
-        received: "2026-05-01T00:00:00Z".into(),
-        origin: Origin::Simulated,
-        model: Model::of(&run),
-        uncounted: None,
-        headline: RunHeadline {
-            figures: [(HeadlineFigure::RandomWrite4k, 200.0)].into(),
-            faults: vec!["span-cache".into()],
-            ..RunHeadline::default()
-        },
-        run,
-    }
+    let mut run = Published::from(&Record::from_json(text).unwrap());
+    run.label = Some(label.into());
+    serde_json::from_value(serde_json::json!({
+        "id": id, "received": "2026-05-01T00:00:00Z", "origin": "simulated", "model": Model::of(&run),
+        "headline": { "figures": { "random-write-4k": 200.0 }, "faults": ["span-cache"] },
+        "run": run,
+    }))
+    .unwrap()
 }
 
 fn entries() -> Vec<CollectionRun> {
@@ -73,21 +63,20 @@ fn csv_has_a_row_a_cell() {
     assert_eq!(names.len(), REPEATED.len() + CELL.len());
     let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), entries().iter().map(|entry| entry.run.cells.len()).sum::<usize>());
-    let at = |row: usize, name: &str| {
-        rows[row][names.iter().position(|known| known == name).unwrap()].to_owned()
-    };
-    assert_eq!(
-        [at(0, "run_id"), at(2, "run_id"), at(1, "test")],
-        ["first", "second", "random-write"]
-    );
-    assert_eq!(
-        [at(0, "label"), at(2, "label")],
-        ["'=HYPERLINK(\"evil\")", "two\nlines, \"quoted\""]
-    );
-    assert_eq!(
-        [at(1, "iops"), at(1, "iops_ci95_low"), at(1, "latency_max_ns"), at(1, "latency_p99_ns")],
-        ["200", "150", "200000000", ""]
-    );
+    let at = |row: usize, name: &str| &rows[row][names.iter().position(|it| it == name).unwrap()];
+    for (row, name, value) in [
+        (0, "run_id", "first"),
+        (2, "run_id", "second"),
+        (0, "label", "'=HYPERLINK(\"evil\")"),
+        (2, "label", "two\nlines, \"quoted\""),
+        (1, "test", "random-write"),
+        (1, "iops", "200"),
+        (1, "iops_ci95_low", "150"),
+        (1, "latency_max_ns", "200000000"),
+        (1, "latency_p99_ns", ""),
+    ] {
+        assert_eq!(at(row, name), value, "{name}");
+    }
     assert!(kept.text().contains("\r\n"));
 }
 
@@ -123,32 +112,25 @@ fn parquet_has_the_values_of_every_column() {
     broken.run.cells[1].metrics.iops = Some(Estimate { value: f64::NAN, ci95: None, n: 0 });
     let runs_sent: Vec<CollectionRun> = entries().into_iter().chain([broken]).collect();
     all(ParquetSink::new(runs.clone(), cells.clone()).unwrap(), &runs_sent);
-    let of_runs = SerializedFileReader::new(bytes_of(&runs)).unwrap();
-    assert_eq!(
-        of_runs.metadata().file_metadata().schema_descr().num_columns(),
-        columns::of_runs().len()
-    );
-    let rows: Vec<String> =
-        of_runs.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
-    assert_eq!(rows.len(), 3);
-    assert!(
-        rows[0].contains("run_id: \"first\"")
-            && rows[0].contains("random_write_4k_iops: 200.0")
-            && rows[0].contains("is_fake: false"),
-        "{}",
-        rows[0]
-    );
-    assert!(rows[0].contains("worst_stall_ns: null") && rows[2].contains("label: null"));
-    let of_cells = SerializedFileReader::new(bytes_of(&cells)).unwrap();
-    let rows: Vec<String> =
-        of_cells.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
-    assert_eq!(rows.len(), 6);
-    assert!(
-        rows[1].contains("iops: 200.0") && rows[1].contains("block_bytes: 4096"),
-        "{}",
-        rows[1]
-    );
-    assert!(rows[5].contains("iops: null"), "{}", rows[5]);
+    let rows_of = |kept: &Kept, columns: usize| -> Vec<String> {
+        let file = SerializedFileReader::new(bytes_of(kept)).unwrap();
+        assert_eq!(file.metadata().file_metadata().schema_descr().num_columns(), columns);
+        file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+    };
+    let (runs, cells) = (rows_of(&runs, of_runs().len()), rows_of(&cells, of_cells().len()));
+    assert_eq!((runs.len(), cells.len()), (3, 6));
+    for (row, value) in [
+        (&runs[0], "run_id: \"first\""),
+        (&runs[0], "random_write_4k_iops: 200.0"),
+        (&runs[0], "is_fake: false"),
+        (&runs[0], "worst_stall_ns: null"),
+        (&runs[2], "label: null"),
+        (&cells[1], "iops: 200.0"),
+        (&cells[1], "block_bytes: 4096"),
+        (&cells[5], "iops: null"),
+    ] {
+        assert!(row.contains(value), "{value}: {row}");
+    }
 }
 
 #[test]

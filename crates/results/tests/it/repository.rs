@@ -161,71 +161,77 @@ fn a_run_becomes_a_line_of_a_published_page() {
     assert!(page.contains("class10"), "{page}");
 }
 
+/// Writes a file of a clone, and its directories.
+fn put(dir: &Path, place: &str, text: impl AsRef<[u8]>) {
+    let path = dir.join(place);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Adds another repository below the records.
+fn add_link(dir: &Path) {
+    let link = format!("160000,{},records/mallory/sub", "1".repeat(40));
+    let words = ["-C", dir.to_str().unwrap(), "update-index", "--add", "--cacheinfo", &link];
+    tool("git", &words);
+    fs::create_dir_all(dir.join("records/mallory/sub")).unwrap();
+    put(dir, "records/mallory/x.json.gz", "x");
+}
+
+fn add_reference(dir: &Path, sender: &str) {
+    let record = of_reference();
+    let name = record.file_name().unwrap().to_str().unwrap();
+    put(dir, &format!("records/{sender}/{name}"), fs::read(&record).unwrap());
+}
+
+fn name_reference(dir: &Path) {
+    let text = fs::read_to_string(dir.join(SETTINGS)).unwrap();
+    put(dir, SETTINGS, text.replace("published", "mallory"));
+}
+
+/// A change of a clone, who sends it, and what is printed.
+type Change = (fn(&Path), &'static str, &'static str);
+
+const ONLY: &str = "changes files below records/mallory/ only";
+const NO_RECORD: &str = "refused: a record is records/ACCOUNT";
+const OF_MAINTAINERS: &str = "published has reference data, which maintainers change";
+
+const CHANGES: [Change; 11] = [
+    (|dir| fs::remove_file(&records(dir)[0]).unwrap(), "mallory", ONLY),
+    (|dir| fs::remove_file(&records(dir)[0]).unwrap(), "ada", "0 records taken, 0 wrong"),
+    (
+        |dir| fs::rename(dir.join("records/ada"), dir.join("records/mallory")).unwrap(),
+        "mallory",
+        ONLY,
+    ),
+    (|dir| put(dir, "accepted.txt", "anything mine\n"), "mallory", "accepted.txt: refused"),
+    (|dir| put(dir, ".github/workflows/validate.yml", ""), "mallory", "validate.yml: refused"),
+    (name_reference, "mallory", "flashmark-collection.json: refused"),
+    (|dir| put(dir, "records/mallory/deep/x.json.gz", "x"), "mallory", NO_RECORD),
+    (add_link, "mallory", "records/mallory/sub: refused: a record is records/"),
+    (|dir| add_reference(dir, "published"), "mallory", OF_MAINTAINERS),
+    (|dir| add_reference(dir, "published"), "published", OF_MAINTAINERS),
+    (
+        |dir| (0..101).for_each(|at| put(dir, &format!("records/mallory/x{at}.json.gz"), "x")),
+        "mallory",
+        "101 files change; at most 100 are looked at",
+    ),
+];
+
 #[test]
 fn a_pull_request_changes_records_of_its_sender_only() {
     let Some(forge) = Forge::new() else { return };
-    let record = forge.record("card.json", |_| ());
-    let sent = forge.submit(&record, "owner", "ada");
+    set_reference(&forge, "published");
+    let sent = forge.submit(&forge.record("card.json", |_| ()), "owner", "ada");
     assert_eq!(sent.code, Some(0), "{sent}");
     forge.commit("owner", "Add a card");
     forge.git("owner", &["push", "--quiet", &forge.word("cards.git"), "main"]);
-    let of_ada = records(&forge.scratch.at("owner"))[0].clone();
-    let of_ada = of_ada.strip_prefix(forge.scratch.at("owner")).unwrap().to_owned();
-
-    forge.change("removes", |dir| fs::remove_file(dir.join(&of_ada)).unwrap());
-    let removed = forge.checked("removes", "mallory");
-    assert_eq!(removed.code, Some(1), "{removed}");
-    assert!(flat(&removed).contains("changes files below records/mallory/ only"), "{removed}");
-    assert_eq!(forge.checked("removes", "ada").code, Some(0), "one's own may go");
-
-    forge.change("edits", |dir| {
-        fs::write(dir.join("accepted.txt"), "anything mine\n").unwrap();
-        fs::write(dir.join(".github/workflows/validate.yml"), "on: never\n").unwrap();
-    });
-    let edited = flat(&forge.checked("edits", "mallory"));
-    assert!(edited.contains("accepted.txt: refused"), "{edited}");
-    assert!(edited.contains("validate.yml: refused"), "{edited}");
-
-    forge.change("moves", |dir| {
-        fs::create_dir(dir.join("records/mallory")).unwrap();
-        fs::rename(
-            dir.join(&of_ada),
-            dir.join("records/mallory").join(of_ada.file_name().unwrap()),
-        )
-        .unwrap();
-    });
-    assert_eq!(forge.checked("moves", "mallory").code, Some(1));
-
-    forge.change("hides", |dir| {
-        fs::create_dir_all(dir.join("records/mallory/deep")).unwrap();
-        fs::write(dir.join("records/mallory/deep/x.json.gz"), "x").unwrap();
-        fs::write(dir.join("records/mallory/notes.txt"), "x").unwrap();
-    });
-    let hidden = flat(&forge.checked("hides", "mallory"));
-    assert!(hidden.contains("deep/x.json.gz: refused: a record is records/ACCOUNT"), "{hidden}");
-
-    forge.change("links", |dir| {
-        let link = format!("160000,{},records/mallory/sub", "1".repeat(40));
-        let dir = dir.to_str().unwrap();
-        tool("git", &["-C", dir, "update-index", "--add", "--cacheinfo", &link]);
-        tool(
-            "git",
-            &["-C", dir, "-c", "user.name=M", "-c", "user.email=m@x.org", "commit", "-qm", "x"],
-        );
-        fs::create_dir_all(Path::new(dir).join("records/mallory/sub")).unwrap();
-        fs::write(Path::new(dir).join("records/mallory/x.json.gz"), "x").unwrap();
-    });
-    let linked = flat(&forge.checked("links", "mallory"));
-    assert!(linked.contains("records/mallory/sub: refused: a record is records/"), "{linked}");
-
-    forge.change("floods", |dir| {
-        fs::create_dir_all(dir.join("records/mallory")).unwrap();
-        for number in 0..101 {
-            fs::write(dir.join(format!("records/mallory/x{number}.json.gz")), "x").unwrap();
-        }
-    });
-    let flood = flat(&forge.checked("floods", "mallory"));
-    assert!(flood.contains("101 files change; at most 100 are looked at"), "{flood}");
+    for (at, (change, sender, printed)) in CHANGES.into_iter().enumerate() {
+        let dir = format!("change-{at}");
+        forge.change(&dir, change);
+        let checked = forge.checked(&dir, sender);
+        assert!(flat(&checked).contains(printed), "{at} {printed}: {checked}");
+        assert_eq!(checked.code, Some(i32::from(!printed.ends_with("0 wrong"))), "{checked}");
+    }
 }
 
 /// A pull request is judged by the workflow of the main branch: a workflow of its own could accept
@@ -304,53 +310,22 @@ fn links_that_lead_nowhere_and_empty_directories_are_named() {
 }
 
 #[test]
-fn a_measurement_of_two_senders_counts_once_and_nobody_is_doubtful() {
+fn a_name_is_shown_once_a_maintainer_lists_it_and_no_time_to_come() {
     let Some(forge) = Forge::new() else { return };
-    let card = forge.record("card.json", |record| record["medium"]["model"] = "Ultra".into());
-    assert_eq!(forge.submit(&card, "owner", "zoe").code, Some(0));
-    let stolen = &records(&forge.scratch.at("owner"))[0];
-    let ada = forge.scratch.directory("owner/records/ada");
-    fs::copy(stolen, ada.join(stolen.file_name().unwrap())).unwrap();
-    assert!(!published(&forge).contains("left out"));
-    let table = fs::read_to_string(forge.scratch.at("site/data/table.json")).unwrap();
-    assert!(table.contains("\"1 run, 1 sender, unconfirmed\""), "{table}");
-    let checked = forge.flashmark.run(&["validate", &forge.word("owner")]);
-    assert!(checked.out.contains("2 records taken, 0 wrong"), "{checked}");
-}
-
-/// The times of files say who was first where there is no git; a maintainer lists a name.
-#[test]
-fn a_name_is_shown_once_a_maintainer_lists_it() {
-    let Some(forge) = Forge::new() else { return };
-    let card = forge.record("card.json", |record| record["medium"]["model"] = "Unheard of".into());
+    let card = forge.record("card.json", |record| {
+        record["run"]["started"] = "9998-01-01T00:00:00Z".into();
+        record["medium"]["model"] = "Unheard of".into();
+    });
     assert_eq!(forge.submit(&card, "owner", "zoe").code, Some(0));
     let table = || {
         published(&forge);
         fs::read_to_string(forge.scratch.at("site/data/table.json")).unwrap()
     };
     assert!(!table().contains("Unheard") && table().contains("\"SD card 8 GB\""), "{}", table());
+    assert!(!table().contains("9998") && !table().contains("1970"), "{}", table());
     let names = "[[medium]]\nkind = \"sd\"\nvendor = \"SanDisk\"\nmodel = \"Unheard of\"\n";
-    fs::write(forge.scratch.at("owner/names.toml"), names).unwrap();
+    put(&forge.scratch.at("owner"), "names.toml", names);
     assert!(table().contains("SanDisk Unheard of 8 GB"), "{}", table());
-}
-
-#[test]
-fn a_time_to_come_is_not_shown() {
-    let Some(forge) = Forge::new() else { return };
-    let early = forge.record("early.json", |record| {
-        record["run"]["started"] = "9998-01-01T00:00:00Z".into();
-        record["medium"]["model"] = "Ultra".into();
-    });
-    let now = forge.record("now.json", |record| {
-        record["run"]["started"] = "2026-01-02T00:00:00Z".into();
-    });
-    for (record, who) in [(&early, "ada"), (&now, "bea")] {
-        assert_eq!(forge.submit(record, "owner", who).code, Some(0));
-    }
-    published(&forge);
-    let table = fs::read_to_string(forge.scratch.at("site/data/table.json")).unwrap();
-    assert!(!table.contains("9998") && !table.contains("1970"), "{table}");
-    assert!(table.contains("SanDisk Ultra"), "{table}");
 }
 
 /// The project's own repository of reference data.
@@ -404,12 +379,14 @@ fn the_reference_data_are_published_by_the_commands_of_the_workflow() {
     assert!(lines.iter().all(|(slug, _)| table.contains(&format!("[\"{slug}\""))), "{table}");
 }
 
-/// Marks the records of `published` as reference data, as a maintainer does.
-fn has_reference(forge: &Forge) {
-    let settings = forge.scratch.at("owner/flashmark-collection.json");
+const SETTINGS: &str = "flashmark-collection.json";
+
+/// Marks the records of an account as reference data, as a maintainer does.
+fn set_reference(forge: &Forge, account: &str) {
+    let settings = forge.scratch.at("owner").join(SETTINGS);
     let text = fs::read_to_string(&settings).unwrap();
-    let text = text.replace("\"title\"", "\"reference\": [\"published\"],\n  \"title\"");
-    fs::write(settings, text).unwrap();
+    let marked = format!("\"reference\": [\"{account}\"],\n  \"title\"");
+    fs::write(settings, text.replace("\"title\"", &marked)).unwrap();
 }
 
 /// The path of a record of the project's reference data.
@@ -422,15 +399,12 @@ fn of_reference() -> PathBuf {
 #[test]
 fn no_record_makes_itself_reference_data() {
     let Some(forge) = Forge::new() else { return };
-    has_reference(&forge);
-    let record = of_reference();
-    let name = record.file_name().unwrap();
-    let published = forge.scratch.directory("owner/records/published");
-    fs::copy(&record, published.join(name)).unwrap();
+    set_reference(&forge, "published");
     // A copy of it comes first by its name; another says of itself all that the record of a
     // publication does.
-    let abe = forge.scratch.directory("owner/records/abe");
-    fs::copy(&record, abe.join(name)).unwrap();
+    for account in ["published", "abe"] {
+        add_reference(&forge.scratch.at("owner"), account);
+    }
     let claims = forge.record("claims.json", |record| {
         record["run"]["software"]["name"] = "iozone".into();
         record["run"]["suite"] = "published".into();
@@ -440,50 +414,21 @@ fn no_record_makes_itself_reference_data() {
     });
     let sent = forge.submit(&claims, "owner", "mallory");
     assert_eq!(sent.code, Some(0), "{sent}");
-    let stderr = self::published(&forge);
-    let name = name.to_str().unwrap();
-    assert!(!stderr.contains(&format!("{name} is left out")), "{stderr}");
+    let stderr = published(&forge);
+    assert!(!stderr.contains("left out"), "{stderr}");
     let mut lines = origins(&forge.scratch.at("site"));
     lines.sort_by(|a, b| a.1.cmp(&b.1));
     let found: Vec<&str> = lines.iter().map(|(_, origin)| origin.as_str()).collect();
     assert_eq!(found, ["imported", "reference"], "{lines:?}");
-    let page = format!("site/medium/{}.html", lines[0].0);
-    let page = fs::read_to_string(forge.scratch.at(&page)).unwrap();
+    let page = forge.scratch.at(&format!("site/medium/{}.html", lines[0].0));
+    let page = fs::read_to_string(page).unwrap();
     assert!(!page.contains("href=\"https://example.org/mine"), "{page}");
 }
 
 #[test]
-fn a_pull_request_adds_no_reference_data_whoever_sends_it() {
+fn an_account_that_no_forge_has_is_an_error_of_the_maintainer() {
     let Some(forge) = Forge::new() else { return };
-    has_reference(&forge);
-    forge.commit("owner", "Name the account of reference data");
-    forge.git("owner", &["push", "--quiet", &forge.word("cards.git"), "main"]);
-    let record = of_reference();
-    let add = |dir: &Path, sender: &str| {
-        let of = dir.join("records").join(sender);
-        fs::create_dir_all(&of).unwrap();
-        fs::copy(&record, of.join(record.file_name().unwrap())).unwrap();
-    };
-    forge.change("adds", |dir| add(dir, "published"));
-    for sender in ["mallory", "published"] {
-        let output = flat(&forge.checked("adds", sender));
-        assert!(
-            output.contains("published has reference data, which maintainers change"),
-            "{output}"
-        );
-    }
-    forge.change("names", |dir| {
-        add(dir, "mallory");
-        let settings = dir.join("flashmark-collection.json");
-        let text = fs::read_to_string(&settings).unwrap();
-        fs::write(&settings, text.replace("[\"published\"]", "[\"mallory\"]")).unwrap();
-    });
-    let named = flat(&forge.checked("names", "mallory"));
-    assert!(named.contains("flashmark-collection.json: refused"), "{named}");
-    // An account that no forge has is an error of the maintainer.
-    let settings = forge.scratch.at("owner/flashmark-collection.json");
-    let text = fs::read_to_string(&settings).unwrap();
-    fs::write(&settings, text.replace("[\"published\"]", "[\"../x\"]")).unwrap();
+    set_reference(&forge, "../x");
     let checked = forge.flashmark.run(&["validate", &forge.word("owner")]);
     assert_eq!(checked.code, Some(2), "{checked}");
 }

@@ -24,21 +24,16 @@ const VOID: [&str; 6] = ["meta", "link", "input", "br", "hr", "img"];
 
 /// All tags of a page, in order. Panics on malformed tags, such as an unescaped `<` or `>` in text.
 pub fn tags(page: &str) -> Vec<Tag<'_>> {
-    let mut found = Vec::new();
     let body = page.strip_prefix("<!DOCTYPE html>").expect("a page says what it is");
-    for (at, part) in body.split('<').enumerate() {
-        if at == 0 {
-            assert!(part.trim().is_empty(), "text before the first tag: {part}");
-            continue;
-        }
-        let (inside, text) = part.split_once('>').unwrap_or_else(|| panic!("no end of <{part}"));
-        assert!(!text.contains('>'), "a bare > in {text:?}");
-        found.push(Tag { text, ..tag(inside) });
-    }
-    found
+    let (before, body) = body.split_once('<').expect("a tag");
+    assert!(before.trim().is_empty(), "text before the first tag: {before}");
+    body.split('<').map(tag).collect()
 }
 
-fn tag(inside: &str) -> Tag<'_> {
+/// A tag and the text after it.
+fn tag(part: &str) -> Tag<'_> {
+    let (inside, text) = part.split_once('>').unwrap_or_else(|| panic!("no end of <{part}"));
+    assert!(!text.contains('>'), "a bare > in {text:?}");
     let (is_whole, inside) = inside.strip_suffix('/').map_or((false, inside), |rest| (true, rest));
     let (is_end, inside) = inside.strip_prefix('/').map_or((false, inside), |rest| (true, rest));
     let (name, mut rest) = inside.split_once(' ').unwrap_or((inside, ""));
@@ -47,23 +42,15 @@ fn tag(inside: &str) -> Tag<'_> {
     loop {
         rest = rest.trim_start();
         if rest.is_empty() {
-            return Tag { name, is_end, is_whole, attributes, text: "" };
+            return Tag { name, is_end, is_whole, attributes, text };
         }
-        let end = rest.find(['=', ' ']).unwrap_or(rest.len());
-        let (key, after) = rest.split_at(end);
-        match after.strip_prefix("=\"") {
-            Some(quoted) => {
-                let (value, after) = quoted
-                    .split_once('"')
-                    .unwrap_or_else(|| panic!("no end of {key} in <{inside}>"));
-                attributes.push((key, value));
-                rest = after;
-            }
-            None => {
-                attributes.push((key, ""));
-                rest = after;
-            }
-        }
+        let (key, after) = rest.split_at(rest.find(['=', ' ']).unwrap_or(rest.len()));
+        let quoted = after.strip_prefix("=\"").map(|quoted| {
+            quoted.split_once('"').unwrap_or_else(|| panic!("no end of {key} in <{inside}>"))
+        });
+        let (value, after) = quoted.unwrap_or(("", after));
+        attributes.push((key, value));
+        rest = after;
     }
 }
 
@@ -79,37 +66,26 @@ pub fn check(page: &str) {
             continue;
         }
         for (name, _) in &tag.attributes {
-            assert!(
-                !name.starts_with("on") && *name != "style",
-                "the policy forbids {name} in <{}>",
-                tag.name
-            );
+            let is_allowed = !name.starts_with("on") && *name != "style";
+            assert!(is_allowed, "the policy forbids {name} in {tag:?}");
         }
         if let Some(id) = tag.get("id") {
-            assert!(
-                !id.is_empty() && !id.contains(' ') && ids.insert(id),
-                "id {id:?} twice or none"
-            );
+            assert!(!id.is_empty() && !id.contains(' ') && ids.insert(id), "{tag:?}");
         }
         match tag.name {
             "th" => assert!(tag.get("scope").is_some(), "a head without scope"),
             "caption" => captions += 1,
             "input" if tag.get("type") != Some("hidden") => {
-                assert!(
-                    open.contains(&"label") || tag.get("aria-label").is_some(),
-                    "an input without a label: {tag:?}"
-                );
+                let is_named = open.contains(&"label") || tag.get("aria-label").is_some();
+                assert!(is_named, "an input without a label: {tag:?}");
             }
             "select" => assert!(open.contains(&"label"), "a select without a label"),
             "script" => assert!(tag.get("src").is_some(), "a script inside the page"),
             "a" => {
                 assert!(tag.get("href").is_some_and(|href| !href.is_empty()), "a link to nowhere");
                 // Users of voice control say the visible text.
-                let accessible_name = tag.get("aria-label").unwrap_or(tag.text).to_lowercase();
-                assert!(
-                    accessible_name.contains(&tag.text.to_lowercase()),
-                    "seen and not heard: {tag:?}"
-                );
+                let heard = tag.get("aria-label").unwrap_or(tag.text).to_lowercase();
+                assert!(heard.contains(&tag.text.to_lowercase()), "seen and not heard: {tag:?}");
             }
             "pre" | "div" if tag.name == "pre" || tag.get("class") == Some("scroll") => {
                 assert_eq!(tag.get("tabindex"), Some("0"), "scrolls without keys: {tag:?}");
