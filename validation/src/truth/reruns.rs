@@ -39,7 +39,7 @@ const CARD: &str = "a1";
 pub struct Flags {
     /// Repeat `check` on real storage instead, and count how often a run's intervals contain the
     /// figures of the other runs. Needs root.
-    #[arg(long, conflicts_with_all = ["profiles", "findings", "drawn"])]
+    #[arg(long, conflicts_with_all = ["profiles", "findings"])]
     pub reruns: bool,
     /// Number of runs of each target.
     #[arg(long, requires = "reruns", default_value_t = 20)]

@@ -189,8 +189,8 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
     // A figure without a range cannot be distinguished from the next: it is never the best, and no
     // lower one is.
     let has_range = |spread: &HostSpread| spread.low < spread.high;
-    let ranked = || media.iter().map(|(line, _)| line).filter(|line| line.is_ranked(figure));
-    let medians = || ranked().filter_map(spread).map(|spread| spread.median);
+    // Nor is one that a figure without a rank exceeds.
+    let medians = || known().map(|spread| spread.median);
     let best = if figure.smaller_is_better() {
         medians().reduce(f64::min)
     } else {

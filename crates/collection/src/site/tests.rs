@@ -252,6 +252,11 @@ fn media_are_compared_even_where_one_is_published_and_one_measured() {
         assert!(page.contains(text), "{text}: {page}");
     }
     assert!(!page.contains("Not in charts"), "{page}");
+    // Not beside a larger one without a rank.
+    assert!(page.contains(">best<"));
+    let loud = CollectionLine { is_listed: false, ..line("d", "Loud card 32 GB", 5000.0) };
+    let page = compare(&tree(), &[&media[..], &[(loud, Vec::new())]].concat());
+    assert!(!page.contains(">best<"), "{page}");
     let published = (
         line("c", "Old card 2 GB", 20.0),
         vec![entry("c-run", &Record { cells: Vec::new(), ..demo::good() })],

@@ -278,13 +278,13 @@
       })));
       var rows = FIGURES.map(function (figure) {
         var value = function (it) { return it.sorts[figure.name]; };
-        var known = media.filter(function (it) { return value(it) !== undefined && it.tiers[figure.name] % 2 === 0 && it.listed; }).map(value);
-        if (!media.some(function (it) { return value(it) !== undefined; })) return null;
+        var known = media.map(value).filter(function (it) { return it !== undefined; });
+        if (!known.length) return null;
         var best = Math[figure.more ? "max" : "min"].apply(null, known);
         var is_alone = known.length > 1 && known.filter(function (it) { return it === best; }).length === 1;
         return make("tr", {}, [make("th", { scope: "row", "class": "name" }, [figure.head])].concat(media.map(function (it) {
           var td = cell(it, figure, "");
-          if (is_alone && value(it) === best) {
+          if (is_alone && value(it) === best && it.listed && it.tiers[figure.name] % 2 === 0) {
             td.classList.add("best");
             td.firstChild.after(" ", make("span", { "class": "badge" }, ["best"]));
           }
