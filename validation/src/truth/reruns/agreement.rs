@@ -55,8 +55,9 @@ pub fn read(path: &Path) -> Result<Figures> {
 }
 
 fn figures(record: &Record) -> Figures {
+    let summary = findings::Analysis::of(record, &[]).summary;
     FIGURES.map(|(_, field)| {
-        let [value, low, high] = field(record.summary.as_ref()?);
+        let [value, low, high] = field(&summary);
         Some(Figure { value: value?, ci95: low.zip(high).map(|(low, high)| [low, high]) })
     })
 }
