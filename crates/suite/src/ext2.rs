@@ -262,36 +262,17 @@ mod tests {
         let image = tempfile::NamedTempFile::new().unwrap();
         image.as_file().set_len(capacity_bytes).unwrap();
         let feature = if choices.resize_inode { "resize_inode" } else { "^resize_inode" };
-        let (inode, ratio) =
-            (choices.inode_bytes.to_string(), choices.inode_ratio_bytes.to_string());
-        let options = [
-            "-F",
-            "-q",
-            "-t",
-            "ext2",
-            "-b",
-            "1024",
-            "-I",
-            &inode,
-            "-i",
-            &ratio,
-            "-O",
-            feature,
-            "-E",
-            "lazy_itable_init=1",
-        ];
-        let made = Command::new("mke2fs").args(options).arg(image.path()).output().ok()?;
+        let (inode, ratio) = (choices.inode_bytes, choices.inode_ratio_bytes);
+        let options = format!(
+            "-F -q -t ext2 -b 1024 -I {inode} -i {ratio} -O {feature} -E lazy_itable_init=1"
+        );
+        let made =
+            Command::new("mke2fs").args(options.split(' ')).arg(image.path()).output().ok()?;
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let group_facts =
             Command::new("dumpe2fs").arg(image.path()).env("LC_ALL", "C").output().ok()?;
-        Some(
-            String::from_utf8(group_facts.stdout)
-                .unwrap()
-                .split("\nGroup ")
-                .skip(1)
-                .map(read_group)
-                .collect(),
-        )
+        let text = String::from_utf8(group_facts.stdout).unwrap();
+        Some(text.split("\nGroup ").skip(1).map(read_group).collect())
     }
 
     fn read_group(text: &str) -> (u64, GroupFacts) {
@@ -341,22 +322,11 @@ mod tests {
                 let group = layout.group(number);
                 let descriptors =
                     group.has_backup.then_some(group.first + layout.descriptor_blocks);
-                (
-                    number,
-                    (
-                        group.block_bitmap,
-                        group.inode_bitmap,
-                        group.table,
-                        group.data - 1,
-                        descriptors,
-                    ),
-                )
+                let bitmaps = (group.block_bitmap, group.inode_bitmap);
+                (number, (bitmaps.0, bitmaps.1, group.table, group.data - 1, descriptors))
             });
-            assert_eq!(
-                ours.collect::<BTreeMap<_, _>>(),
-                real,
-                "{capacity_bytes} bytes, {choices:?}"
-            );
+            let ours: BTreeMap<u64, GroupFacts> = ours.collect();
+            assert_eq!(ours, real, "{capacity_bytes} bytes, {choices:?}");
         }
     }
 }

@@ -2,69 +2,61 @@
 //! three of these outside 93..97 %. The seeds are fixed: these tests give the same numbers every
 //! time.
 
+use std::ops::RangeInclusive;
+
 use super::*;
+use crate::RateEstimate;
 
 fn named(part: &str) -> &'static Stream {
     STREAMS.iter().find(|stream| stream.name.contains(part)).expect("a stream of that name")
 }
 
 #[track_caller]
-fn check(
-    stream: &str,
-    what: Estimand,
-    until: SimulationEnd,
-    expected: std::ops::RangeInclusive<f64>,
-) {
+fn check(stream: &str, what: Estimand, until: SimulationEnd, expected: RangeInclusive<f64>) {
     let found = cover(named(stream), what, until, 300, 1);
     assert!(found.runs >= 290, "{stream}: {found:?}");
-    assert!(
-        expected.contains(&found.share()),
-        "{stream}, {what:?}, {until:?}: {} {found:?}",
-        found.share()
-    );
+    let share = found.share();
+    assert!(expected.contains(&share), "{stream}, {what:?}, {until:?}: {share} {found:?}");
 }
 
 #[test]
-fn rates_of_independent_events() {
-    for stream in ["independent, sigma 0.2", "half costs 30", "a tenth costs 20"] {
-        for events in [100, 1000] {
-            check(stream, Estimand::Rate, SimulationEnd::Events(events), 0.91..=0.99);
-        }
+fn rates() {
+    for (stream, events, expected) in [
+        ("independent, sigma 0.2", &[100, 1000][..], 0.91..=0.99),
+        ("half costs 30", &[100, 1000], 0.91..=0.99),
+        ("a tenth costs 20", &[100, 1000], 0.91..=0.99),
         // Three slow events of 30 are little to go by, and one run in 23 sees none of a tenth.
-        check(stream, Estimand::Rate, SimulationEnd::Events(30), 0.90..=0.99);
+        ("independent, sigma 0.2", &[30], 0.90..=0.99),
+        ("half costs 30", &[30], 0.90..=0.99),
+        ("a tenth costs 20", &[30], 0.90..=0.99),
+        ("independent, sigma 1", &[300], 0.90..=0.99),
+        ("tail", &[3000], 0.91..=0.99),
+        ("rho 0.5", &[120], 0.90..=0.99),
+        ("rho 0.9", &[1000], 0.90..=0.99),
+        ("rho 0.9", &[10_000], 0.91..=0.99),
+        ("two states", &[3000], 0.90..=0.99),
+        // Never missed once the period was seen.
+        ("1 of 100", &[120, 1000, 3000], 1.0..=1.0),
+        ("1 of 16", &[120, 1000, 3000], 1.0..=1.0),
+    ] {
+        for events in events {
+            check(stream, Estimand::Rate, SimulationEnd::Events(*events), expected.clone());
+        }
     }
-    check("independent, sigma 1", Estimand::Rate, SimulationEnd::Events(300), 0.90..=0.99);
-    check("tail", Estimand::Rate, SimulationEnd::Events(3000), 0.91..=0.99);
 }
 
-#[test]
-fn rates_of_correlated_events() {
-    check("rho 0.5", Estimand::Rate, SimulationEnd::Events(120), 0.90..=0.99);
-    check("rho 0.9", Estimand::Rate, SimulationEnd::Events(1000), 0.90..=0.99);
-    check("rho 0.9", Estimand::Rate, SimulationEnd::Events(10_000), 0.91..=0.99);
-    check("two states", Estimand::Rate, SimulationEnd::Events(3000), 0.90..=0.99);
-}
-
-#[test]
-fn rates_of_periodic_events_are_never_missed_once_the_period_was_seen() {
-    for events in [120, 1000, 3000] {
-        check("1 of 100", Estimand::Rate, SimulationEnd::Events(events), 1.0..=1.0);
-        check("1 of 16", Estimand::Rate, SimulationEnd::Events(events), 1.0..=1.0);
-    }
+/// Runs end as soon as the rate seems known to a tenth.
+fn hasty(min_events: u64) -> SimulationEnd {
+    let rule = StopRule { min_ns: 0, min_events, relative_half_width: 0.10, max_ns: u64::MAX };
+    SimulationEnd::Rule(rule)
 }
 
 #[test]
 fn stopping_when_it_looks_good_does_not_spoil_the_interval() {
-    let patient = SimulationEnd::Rule(StopRule {
-        min_ns: 0,
-        min_events: 100,
-        relative_half_width: 0.10,
-        max_ns: u64::MAX,
-    });
     for stream in
         ["independent, sigma 0.2", "independent, sigma 1", "half costs 30", "a tenth costs 20"]
     {
-        check(stream, Estimand::Rate, patient, 0.91..=0.99);
+        check(stream, Estimand::Rate, hasty(100), 0.91..=0.99);
     }
     for stream in ["rho 0.5", "rho 0.9", "tail"] {
         check(stream, Estimand::Rate, SimulationEnd::Rule(RULE_OF_TRIAL), 0.91..=0.99);
@@ -86,29 +78,17 @@ fn intervals_of_streams_that_look_dependent_hold_the_truth_too() {
         let runs = (0..600).filter_map(|seed| {
             measure(stream.start(seed), SimulationEnd::Events(events), seed).0.estimate()
         });
-        let dependent: Vec<bool> = runs
-            .filter(|rate| !rate.independent)
-            .map(|rate| rate.ci95.contains(1e9 / stream.mean_ns()))
-            .collect();
-        let held = dependent.iter().filter(|held| **held).count() as f64 / dependent.len() as f64;
-        assert!(
-            dependent.len() >= 10 && held >= 0.93,
-            "{name} {events}: {held:.3} of {}",
-            dependent.len()
-        );
+        let dependent: Vec<_> = runs.filter(|rate| !rate.independent).collect();
+        let holds = |rate: &&RateEstimate| rate.ci95.contains(1e9 / stream.mean_ns());
+        let (held, all) = (dependent.iter().filter(holds).count(), dependent.len());
+        assert!(all >= 10 && held as f64 >= 0.93 * all as f64, "{name} {events}: {held} of {all}");
     }
 }
 
 /// The limit of every method: an interval cannot account for events that have not happened yet.
 #[test]
 fn a_slow_event_that_was_not_seen_is_not_in_the_interval() {
-    let hasty = SimulationEnd::Rule(StopRule {
-        min_ns: 0,
-        min_events: 30,
-        relative_half_width: 0.10,
-        max_ns: u64::MAX,
-    });
-    let found = cover(named("1 of 100"), Estimand::Rate, hasty, 300, 1);
+    let found = cover(named("1 of 100"), Estimand::Rate, hasty(30), 300, 1);
     assert!(found.share() < 0.5, "{found:?}");
 }
 
@@ -137,11 +117,8 @@ fn streams_have_the_mean_and_the_quantiles_they_claim() {
         times.sort_unstable();
         for q in [0.45, 0.85, 0.985] {
             let (truth, found) = (stream.quantile_ns(q), times[(q * 400_000.0) as usize] as f64);
-            assert!(
-                (found / truth - 1.0).abs() < 0.06,
-                "{}, {q}: {found}, truth {truth}",
-                stream.name
-            );
+            let name = stream.name;
+            assert!((found / truth - 1.0).abs() < 0.06, "{name}, {q}: {found}, truth {truth}");
         }
     }
 }

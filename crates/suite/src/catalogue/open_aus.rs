@@ -400,12 +400,7 @@ mod tests {
         // 1, 2 and 4 units; nothing collapses.
         assert_eq!(ran.end.cells.len(), 3);
         assert_eq!(ran.end.skipped.len(), 1);
-        let writes: Vec<u64> = ran
-            .requests
-            .iter()
-            .filter(|r| r.op == device::Op::Write)
-            .map(|r| r.offset_bytes - 2 * GIB)
-            .collect();
+        let writes = ran.writes(2 * GIB);
         let four = &writes[writes.len() - (4 + 4 + 64)..];
         // Three units were used before; all lie at multiples of 48 MiB from the medium's beginning.
         let expected: Vec<u64> = (0..72)

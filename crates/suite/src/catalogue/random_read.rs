@@ -179,10 +179,9 @@ mod tests {
     fn a_fifth_fewer_reads_after_each_doubling() {
         let counts: Vec<u64> =
             (0..13).map(|doubling| iterations_at(10000, 512 << doubling)).collect();
-        assert_eq!(
-            counts,
-            [10000, 8000, 6400, 5120, 4096, 3276, 2620, 2096, 1676, 1340, 1072, 857, 685]
-        );
+        let expected =
+            [10000, 8000, 6400, 5120, 4096, 3276, 2620, 2096, 1676, 1340, 1072, 857, 685];
+        assert_eq!(counts, expected);
         assert_eq!(iterations_at(150, 2 << 20), 100);
         assert_eq!(iterations_at(50, 2 << 20), 50);
     }
@@ -191,17 +190,11 @@ mod tests {
     fn reads_lie_inside_on_sectors_and_not_on_blocks() {
         let ran = medium(GIB)
             .run(&["random-read block=512B,64KiB region=whole threads=8 iterations=1000"]);
-        let places: Vec<Extent> =
-            ran.requests.iter().map(|r| Extent::new(r.offset_bytes, r.length_bytes)).collect();
-        assert!(
-            places
-                .iter()
-                .all(|place| Extent::new(0, GIB).contains(place) && place.offset_bytes % 512 == 0)
-        );
-        let aligned = places
-            .iter()
-            .filter(|place| place.bytes == 65536 && place.offset_bytes % 65536 == 0)
-            .count();
+        assert!(ran.is_inside(Extent::new(0, GIB)));
+        assert!(ran.requests.iter().all(|r| r.offset_bytes % 512 == 0));
+        let is_aligned =
+            |r: &&device::Request| r.length_bytes == 65536 && r.offset_bytes.is_multiple_of(65536);
+        let aligned = ran.requests.iter().filter(is_aligned).count();
         assert!(aligned < 50, "{aligned} of 8 x 208");
         assert_eq!(ran.dropped_at, [0, 8000]);
         let cell = ran.cell("random-read/1");
@@ -223,26 +216,18 @@ mod tests {
         };
         assert_eq!(offsets(), offsets());
         assert_ne!(offsets()[..100], offsets()[100..]);
-        assert_eq!(
-            offsets()[..4],
-            [350706688, 344839168, 915470848, 488125440],
-            "a test vector: records of one seed stay comparable"
-        );
+        // A test vector: records of one seed stay comparable.
+        assert_eq!(offsets()[..4], [350706688, 344839168, 915470848, 488125440]);
     }
 
     #[test]
     fn the_time_box_and_certainty_end_it() {
         let slow = TestBench::raw(GIB, |_, _| SECOND_NS)
             .run(&["random-read block=4KiB region=front threads=1,8"]);
-        assert_eq!(
-            (slow.cell("random-read/1").ops, slow.cell("random-read/1").stop),
-            (10, Stop::Time)
-        );
-        assert_eq!(
-            slow.cell("random-read/2").ops,
-            17,
-            "those in flight when time was up are waited for"
-        );
+        let first = slow.cell("random-read/1");
+        assert_eq!((first.ops, first.stop), (10, Stop::Time));
+        // Those in flight when time was up are waited for.
+        assert_eq!(slow.cell("random-read/2").ops, 17);
         let sure = medium(GIB).run(&[
             "random-read block=512B region=front threads=1 iterations=1000000 certainty=2%",
         ]);

@@ -450,13 +450,8 @@ mod tests {
     #[test]
     fn as_much_as_the_medium_holds_over_its_second_half() {
         let ran = TestBench::raw(64 * MIB, |_, _| MILLISECOND_NS).run(&["sustained"]);
-        let offsets: Vec<u64> = ran
-            .requests
-            .iter()
-            .filter(|r| r.op == device::Op::Write)
-            .map(|r| r.offset_bytes / MIB)
-            .collect();
-        assert_eq!(offsets[..64], (32..64).chain(32..64).collect::<Vec<_>>());
+        let expected: Vec<u64> = (32..64).chain(32..64).map(|mib| mib * MIB).collect();
+        assert_eq!(ran.writes(0)[..64], expected);
         assert_eq!((ran.end.cells.len(), ran.idle_ns), (3, 330 * SECOND_NS));
         assert_eq!(
             (ran.cell("sustained/1").stop, ran.other("sustained/2", "sustained_bps").round()),
@@ -496,12 +491,7 @@ mod tests {
         };
         let fill = "sustained form=first order=spread";
         let ran = TestBench::raw(8 * GIB, slow).run(&[&format!("{fill} time=20m")]);
-        let mut places: Vec<u64> = ran
-            .requests
-            .iter()
-            .filter(|request| request.op == device::Op::Write)
-            .map(|request| request.offset_bytes / MIB)
-            .collect();
+        let mut places: Vec<u64> = ran.writes(0).into_iter().map(|offset| offset / MIB).collect();
         let order: Vec<u64> = places.iter().step_by(256).map(|at| at / 256).collect();
         assert_eq!(order[..8], [0, 16, 8, 24, 4, 20, 12, 28]);
         places.sort_unstable();

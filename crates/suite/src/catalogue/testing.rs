@@ -14,8 +14,8 @@ use record::{Cell, PlannedCell, TargetKind};
 
 use crate::definition::{Suite, SuiteEntry};
 use crate::{
-    Choice, FileStage, FileStageError, NoStage, Plan, PlanError, RunEnd, RunOptions, StagedFile,
-    TargetInfo, run,
+    Choice, FileStage, FileStageError, Guarded, NoStage, Plan, PlanError, RunEnd, RunOptions,
+    StagedFile, TargetInfo, run,
 };
 
 /// Time of a request in nanoseconds; its number counts from 0.
@@ -154,6 +154,18 @@ impl BenchOutcome {
             .unwrap_or_else(|| panic!("no cell {id}: {:?}", self.end))
     }
 
+    /// Offset of each write, in bytes from here on.
+    pub fn writes(&self, from_bytes: u64) -> Vec<u64> {
+        let writes = self.requests.iter().filter(|request| request.op == Op::Write);
+        writes.map(|request| request.offset_bytes - from_bytes).collect()
+    }
+
+    /// True if every request lies in this place.
+    pub fn is_inside(&self, place: Extent) -> bool {
+        let places = self.requests.iter().map(|it| Extent::new(it.offset_bytes, it.length_bytes));
+        places.into_iter().all(|one| place.contains(&one))
+    }
+
     /// A figure of `metrics.other`.
     pub fn other(&self, id: &str, name: &str) -> f64 {
         self.cell(id)
@@ -278,9 +290,7 @@ impl TestBench {
             fail_at: self.fail_at,
             stop_at: self.stop_at.map(|at| (at, stop.clone())),
         };
-        let budgeted: Box<dyn Device> =
-            Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
-        let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+        let mut guarded = guarded(medium, plan);
         let options = RunOptions {
             done: self.done,
             used_ns: self.used_ns,
@@ -350,6 +360,12 @@ impl FileStage for KnownFiles {
     }
 }
 
+/// A medium under the extent guard and a write budget of what the plan declared.
+pub fn guarded(medium: impl Device + 'static, plan: &Plan) -> Guarded {
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
+    ExtentGuard::new(budgeted, plan.writes())
+}
+
 /// Runs tests on a simulated medium of this profile that keeps no data, under the extent guard and
 /// a write budget of what they declared.
 pub fn run_simulated(profile: &str, seed: u64, tests: &[&str]) -> Vec<Cell> {
@@ -380,20 +396,14 @@ pub fn run_medium(
     bench.target.facts = medium.facts().clone();
     bench.target.au_bytes = declared_au_bytes;
     let plan = bench.plan(tests).expect("the test plans what can be");
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = guarded(medium, &plan);
     let stop = AtomicBool::new(false);
     let options = RunOptions::new(seed, &bench.target, &stop);
     let cells = run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
-    for (cell, planned) in cells
-        .iter()
-        .filter_map(|cell| Some((cell, plan.cells.iter().find(|planned| planned.id == cell.id)?)))
-    {
-        assert!(
-            cell.written_bytes <= planned.max_written_bytes,
-            "{} wrote more than it declared",
-            cell.id
-        );
+    for planned in &plan.cells {
+        let cell = cells.iter().find(|cell| cell.id == planned.id);
+        let written_bytes = cell.map_or(0, |cell| cell.written_bytes);
+        assert!(written_bytes <= planned.max_written_bytes, "{}: {written_bytes}", planned.id);
     }
     cells
 }

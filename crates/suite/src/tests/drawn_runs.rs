@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
-use device::{Device, Extent, ExtentGuard, HostStalls, WriteBudget};
+use device::{Device, Extent, HostStalls};
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Ended, HostStall, PlannedCell, Stop, TargetKind, test};
 use sim::{Profile, SimDevice, SimOptions};
@@ -14,7 +14,7 @@ use stats::Random;
 use super::one_in;
 use crate::backup::failing::{BackupCall, FailingBackup};
 use crate::catalogue::CATALOGUE;
-use crate::catalogue::testing::KnownFiles;
+use crate::catalogue::testing::{KnownFiles, guarded};
 use crate::definition::Suite;
 use crate::{Backup, Choice, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, run};
 
@@ -53,39 +53,7 @@ impl RunListener for Listener<'_> {
         if self.stops_after.is_some_and(|after| self.events > after) {
             self.stop.store(true, Ordering::Relaxed);
         }
-        let text = &mut self.text;
-        let _ = match event {
-            RunEvent::CellStarted { index, cell, allotted_ns } => {
-                writeln!(text, "start {index} {} {allotted_ns}", cell.id)
-            }
-            RunEvent::Progress(now) => writeln!(
-                text,
-                "{} {} {:.4} {} {} {} {:.4e} {:.4e} {} {}",
-                now.index,
-                now.phase,
-                now.share,
-                now.ops,
-                now.bytes,
-                now.elapsed_ns,
-                now.iops,
-                now.bps,
-                now.written_bytes,
-                now.remaining_ns
-            ),
-            RunEvent::CellFinished { index, cell } => {
-                writeln!(text, "end {index} {}", in_text(cell))
-            }
-            RunEvent::CellRevised { cell } => writeln!(text, "revised {}", in_text(cell)),
-            RunEvent::RoundStarted { cell, number } => {
-                writeln!(text, "round {number} {}", cell.id)
-            }
-            RunEvent::RoundFinished { cell } => writeln!(text, "round of {}", in_text(cell)),
-            RunEvent::RoundsDone { cells } => writeln!(text, "rounds of {} cells", cells.len()),
-            RunEvent::Skipped(skip) => writeln!(text, "skipped {}: {}", skip.test, skip.reason),
-            RunEvent::Flagged(flag) => writeln!(text, "caveat {}", in_text(flag)),
-            RunEvent::RestorePending(pending) => writeln!(text, "restore pending {pending}"),
-            RunEvent::Marked(marks) => writeln!(text, "marks {}", in_text(marks)),
-        };
+        let _ = writeln!(self.text, "{event:?}");
         if self.fails_after.is_some_and(|after| self.events > after) {
             return Err("the disk is full".to_owned());
         }
@@ -247,8 +215,7 @@ fn played(
 ) -> (RunEnd, String) {
     let faulty = FaultInjection::new(medium, scene.faults);
     let stalled = HostStalls::new(faulty, scene.stalls);
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(stalled, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = guarded(stalled, plan);
     let stop = AtomicBool::new(false);
     let mut listener = Listener {
         text: String::new(),

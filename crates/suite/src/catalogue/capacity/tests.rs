@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicBool;
 
 use device::Device;
 use record::units::{GIB, KIB, MIB, SECOND_NS};
-use record::{Cell, Stop};
+use record::{Cell, Flag, Stop};
 
 use super::trial::{CapacityKind, Geometry, Trial, examine, probe_with, trial};
 
@@ -29,20 +29,19 @@ fn check(tried: Trial) -> Cell {
         CapacityKind::Damaged => 300,
         _ => 240,
     };
-    assert!(
-        ruling.took_ns < limit_s * SECOND_NS,
-        "{} s: {geometry:#?}",
-        ruling.took_ns / SECOND_NS
-    );
+    let took_s = ruling.took_ns / SECOND_NS;
+    assert!(took_s < limit_s, "{took_s} s: {geometry:#?}");
     ruling.cell
 }
 
+fn notes(cell: &Cell) -> String {
+    let text = |flag: &Flag| if let Flag::Note { text } = flag { Some(text.clone()) } else { None };
+    cell.flags.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+}
+
 fn figure(cell: &Cell, name: &str) -> f64 {
-    cell.metrics
-        .other
-        .get(name)
-        .unwrap_or_else(|| panic!("no {name}: {:?}", cell.metrics.other))
-        .value
+    let other = &cell.metrics.other;
+    other.get(name).unwrap_or_else(|| panic!("no {name}: {other:?}")).value
 }
 
 #[test]
@@ -83,10 +82,8 @@ fn the_size_of_a_cache_is_found_where_marks_vanish() {
         let cell =
             check(Trial::of(Geometry::limbo(16 * GIB, 2 * GIB).remembering(remembers), 3, &boxed));
         let cache = cell.metrics.other["cache_bytes"];
-        assert_eq!(
-            (cache.ci95.map_or(cache.value, |[low, _]| low), cache.value),
-            (low as f64, high as f64)
-        );
+        let found = (cache.ci95.map_or(cache.value, |[low, _]| low), cache.value);
+        assert_eq!(found, (low as f64, high as f64));
     }
 }
 
@@ -99,17 +96,12 @@ fn good_media_are_cleared() {
         Geometry { merges: false, ..Geometry::good(16 * MIB) },
     ];
     for (seed, geometry) in table.into_iter().enumerate() {
-        let capacity = geometry.capacity_bytes;
+        let overwhelmed = 2 * ((geometry.capacity_bytes - MIB) / 4 / MIB * MIB).min(GIB);
         let cell = check(Trial::of(geometry, seed as u64, &boxed));
         assert_eq!(cell.stop, Stop::Converged);
-        assert_eq!(
-            figure(&cell, "overwhelmed_bytes"),
-            2.0 * ((capacity - MIB) / 4 / MIB * MIB).min(GIB) as f64
-        );
-        assert!(
-            !cell.metrics.other.contains_key("cache_bytes"),
-            "nothing vanished, so nothing is known of a cache"
-        );
+        assert_eq!(figure(&cell, "overwhelmed_bytes"), overwhelmed as f64);
+        // Nothing vanished, so nothing is known of a cache.
+        assert!(!cell.metrics.other.contains_key("cache_bytes"));
         let diagonal = &cell.series[0];
         assert_eq!(diagonal.name, "marks: good");
         assert!(diagonal.points.iter().all(|[place, by]| place == by));
@@ -148,14 +140,8 @@ fn some_of_each_kind() {
 
 #[test]
 fn a_medium_that_goes_away_or_has_no_time_leaves_no_verdict() {
-    let gone = examine(
-        boxed(
-            &Geometry::damaged(4 * GIB, "[[fault]]\nkind = \"vanish\"\nafter = \"10 s\"\n")
-                .profile(),
-            1,
-        ),
-        1,
-    );
+    let vanishes = "[[fault]]\nkind = \"vanish\"\nafter = \"10 s\"\n";
+    let gone = examine(boxed(&Geometry::damaged(4 * GIB, vanishes).profile(), 1), 1);
     assert_eq!((gone.kind, gone.cell.stop), (None, Stop::Error));
     let slow = Geometry { write_bps: 1_000_000, ..Geometry::good(64 * GIB) };
     let slow = examine(boxed(&slow.profile(), 1), 1);
@@ -226,13 +212,18 @@ mod backed_up {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use device::Request;
-    use record::Flag;
     use sim::SimDevice;
 
     use super::*;
-    use crate::catalogue::capacity::trial::probe;
+    use crate::catalogue::capacity::trial::{ProbeResult, probe};
     use crate::{RunEvent, RunListener};
     use stats::Random;
+
+    /// The finding of the probe on a medium that must be restored.
+    fn lent(device: SimDevice, seed: u64) -> ProbeResult {
+        let (why, stop) = (Some("it must be restored".into()), AtomicBool::new(false));
+        probe(Box::new(device), seed, why, &stop, &mut ()).0
+    }
 
     /// Every MiB of the medium, read.
     pub fn image(device: &mut dyn Device) -> Vec<u8> {
@@ -296,10 +287,7 @@ mod backed_up {
 
     /// Probes a medium that must be restored, interrupted after so many progress reports; returns
     /// the finding, and the first byte that is not restored.
-    fn backed_up(
-        geometry: &Geometry,
-        after: u32,
-    ) -> (crate::catalogue::capacity::trial::ProbeResult, Option<usize>) {
+    fn backed_up(geometry: &Geometry, after: u32) -> (ProbeResult, Option<usize>) {
         let mut device = used(geometry, 7);
         let before = image(&mut device);
         let stop = AtomicBool::new(false);
@@ -369,18 +357,13 @@ mod backed_up {
 
     #[test]
     fn also_after_an_interruption_at_any_moment() {
-        for (geometry, afters) in media()
-            .into_iter()
-            .zip([[1, 30], [2, 60], [3, 17], [5, 90], [7, 40], [11, 120]].into_iter().cycle())
-        {
+        let moments = [[1, 30], [2, 60], [3, 17], [5, 90], [7, 40], [11, 120]];
+        for (geometry, afters) in media().into_iter().zip(moments.into_iter().cycle()) {
             for after in afters {
                 let (ruling, wrong) = backed_up(&geometry, after);
                 assert_eq!(wrong, None, "after {after}: {geometry:#?}");
-                assert!(
-                    matches!(ruling.cell.stop, Stop::Interrupted | Stop::Converged),
-                    "{:?}",
-                    ruling.cell.stop
-                );
+                let stop = ruling.cell.stop;
+                assert!(matches!(stop, Stop::Interrupted | Stop::Converged), "{stop:?}");
             }
         }
     }
@@ -390,38 +373,17 @@ mod backed_up {
         let unreadable = "[[fault]]\nkind = \"medium-error\"\ndirection = \"read\"\noffset = \"0 B\"\nsize = \"40 MiB\"\n";
         let (ruling, _) = backed_up(&Geometry::damaged(192 * MIB, unreadable), u32::MAX);
         assert_eq!(ruling.kind, Some(CapacityKind::Damaged), "{:#?}", ruling.cell.metrics.other);
-        let device = used(
-            &Geometry::damaged(192 * MIB, "[[fault]]\nkind = \"corruption\"\nshare = 0.5\n"),
-            3,
-        );
-        let (ruling, _) = probe(
-            Box::new(device),
-            3,
-            Some("it must be restored".into()),
-            &AtomicBool::new(false),
-            &mut (),
-        );
+        let corrupted = "[[fault]]\nkind = \"corruption\"\nshare = 0.5\n";
+        let ruling = lent(used(&Geometry::damaged(192 * MIB, corrupted), 3), 3);
         assert!(figure(&ruling.cell, "unrestored_bytes") > 0.0);
-        let is_noted = ruling.cell.flags.iter().any(
-            |flag| matches!(flag, Flag::Note { text } if text.contains("could not be restored")),
-        );
-        assert!(is_noted, "{:?}", ruling.cell.flags);
+        assert!(notes(&ruling.cell).contains("could not be restored"));
     }
 
     #[test]
     fn a_good_medium_of_10_mb_a_second_is_cleared_and_restored_in_four_minutes() {
-        let device = medium(&Geometry::good(8 * GIB).profile(), 1);
-        let (ruling, _) = probe(
-            Box::new(device),
-            1,
-            Some("it must be restored".into()),
-            &AtomicBool::new(false),
-            &mut (),
-        );
-        assert_eq!(
-            (ruling.kind, figure(&ruling.cell, "overwhelmed_bytes")),
-            (Some(CapacityKind::Good), 256.0 * MIB as f64)
-        );
+        let ruling = lent(medium(&Geometry::good(8 * GIB).profile(), 1), 1);
+        let overwhelmed = figure(&ruling.cell, "overwhelmed_bytes");
+        assert_eq!((ruling.kind, overwhelmed), (Some(CapacityKind::Good), 256.0 * MIB as f64));
         assert!(ruling.took_ns < 240 * SECOND_NS, "{} s", ruling.took_ns / SECOND_NS);
     }
 }

@@ -36,8 +36,7 @@ fn burst_and_sustained_apart() {
 fn consecutive_writes_fill_different_units_and_then_each_record_comes_once() {
     let ran = TestBench::raw(2 * GIB, |_, _| MILLISECOND_NS)
         .run(&["random-write block=64KiB overwhelm=8MiB max_time=40s"]);
-    let writes: Vec<u64> =
-        ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - GIB).collect();
+    let writes = ran.writes(GIB);
     let (settling, rest) = writes.split_at(4);
     assert_eq!(settling, [0, 65536, 131072, 196608]);
     let (filling, rest) = rest.split_at(128);
@@ -101,11 +100,8 @@ fn without_deferred_work_no_debt_is_flagged() {
         let ran = TestBench::raw(GIB, move |request, number| cost(request, number))
             .run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
         let cell = ran.cell("random-write/1");
-        assert!(
-            !cell.flags.iter().any(|flag| matches!(flag, Flag::Debt { .. })),
-            "{:?}",
-            cell.flags
-        );
+        let flags = &cell.flags;
+        assert!(!flags.iter().any(|flag| matches!(flag, Flag::Debt { .. })), "{flags:?}");
         cell.metrics.iops.unwrap().value
     };
     // Settling meets one slow write, as long as one that was measured.
@@ -155,16 +151,10 @@ fn partly_preconditioned_and_not_preconditioned_are_flagged() {
         let cell = ran.cell("random-write/1");
         (cell.flags.clone(), cell.params.span_bytes)
     };
-    let (flags, span) = caveats(&["prime max_time=1s", "random-write block=4KiB overwhelm=1MiB"]);
-    assert_eq!(
-        (flags, span),
-        (
-            vec![Flag::PartlyPrimed { primed_bytes: 100 * MIB, wanted_bytes: 512 * MIB }],
-            Some(100 * MIB)
-        )
-    );
-    let (flags, span) = caveats(&["random-write block=4KiB overwhelm=1MiB"]);
-    assert_eq!((flags, span), (vec![Flag::NotPrimed], Some(512 * MIB)));
+    let partly = Flag::PartlyPrimed { primed_bytes: 100 * MIB, wanted_bytes: 512 * MIB };
+    let test = "random-write block=4KiB overwhelm=1MiB";
+    assert_eq!(caveats(&["prime max_time=1s", test]), (vec![partly], Some(100 * MIB)));
+    assert_eq!(caveats(&[test]), (vec![Flag::NotPrimed], Some(512 * MIB)));
 }
 
 /// True IOPS of a full pass: after preconditioning, each record of the span once in iozone's order.
@@ -183,9 +173,9 @@ fn full_pass_iops(profile: &str, seed: u64, block_bytes: u64) -> f64 {
     (0..512).for_each(|i| write(&mut medium, start + i * MIB, MIB));
     let records = (512 * MIB / block_bytes) as u32;
     let started_ns = medium.now();
-    iozone_permutation(records).into_iter().for_each(|record| {
-        write(&mut medium, start + u64::from(record) * block_bytes, block_bytes)
-    });
+    for record in iozone_permutation(records) {
+        write(&mut medium, start + u64::from(record) * block_bytes, block_bytes);
+    }
     f64::from(records) * 1e9 / (medium.now() - started_ns) as f64
 }
 

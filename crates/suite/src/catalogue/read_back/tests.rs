@@ -1,10 +1,9 @@
 use std::sync::atomic::AtomicBool;
 
-use device::{ExtentGuard, WriteBudget};
 use record::Ended;
 
 use super::*;
-use crate::catalogue::testing::TestBench;
+use crate::catalogue::testing::{TestBench, guarded};
 use crate::definition::Suite;
 use crate::{Choice, NoStage, Plan, RunOptions, TargetInfo, run};
 
@@ -18,8 +17,7 @@ fn read_and_lost(profile: &str, suite: &str, share: f64, seed: u64) -> [u64; 2] 
     let device = sim::SimDevice::new(&profile, options);
     let target = TargetInfo { facts: device.facts().clone(), ..TestBench::raw(0, |_, _| 0).target };
     let plan = Plan::make(&Suite::built_in(suite).unwrap(), &Choice::default(), &target).unwrap();
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = guarded(device, &plan);
     let stop = AtomicBool::new(false);
     let options = RunOptions { anyway: true, ..RunOptions::new(seed, &target, &stop) };
     let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());

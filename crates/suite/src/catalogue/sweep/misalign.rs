@@ -87,26 +87,15 @@ mod tests {
     #[test]
     fn every_write_is_shifted_by_the_bytes_of_its_cell() {
         let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&["misalign"]);
-        let cells: Vec<_> = ran
-            .end
-            .cells
-            .iter()
-            .map(|cell| (cell.params.block_bytes.unwrap() / KIB, cell.params.other["shift_bytes"]))
-            .collect();
-        assert_eq!(cells, [(4, 0.0), (4, 512.0), (64, 0.0), (64, 512.0), (64, 4096.0)].repeat(2));
-        let mut writes = ran.requests.iter().filter(|request| request.op == device::Op::Write);
+        let shift = |cell: &record::Cell| cell.params.other["shift_bytes"] as u64;
+        let block = |cell: &record::Cell| cell.params.block_bytes.unwrap();
+        let cells: Vec<_> =
+            ran.end.cells.iter().map(|cell| (block(cell) / KIB, shift(cell))).collect();
+        assert_eq!(cells, [(4, 0), (4, 512), (64, 0), (64, 512), (64, 4096)].repeat(2));
+        let mut writes = ran.writes(0).into_iter();
         for cell in &ran.end.cells {
-            let ops = cell.ops as usize + 8;
-            let block = cell.params.block_bytes.unwrap();
-            assert!(
-                writes
-                    .by_ref()
-                    .take(ops)
-                    .all(|write| write.offset_bytes % block
-                        == cell.params.other["shift_bytes"] as u64),
-                "{}",
-                cell.id
-            );
+            let mut its = writes.by_ref().take(cell.ops as usize + 8);
+            assert!(its.all(|at| at % block(cell) == shift(cell)), "{}", cell.id);
         }
     }
 

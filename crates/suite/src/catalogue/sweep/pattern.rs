@@ -154,19 +154,12 @@ mod tests {
         let cost =
             |request: &device::Request, _| if request.op == Op::Flush { 0 } else { MILLISECOND_NS };
         let ran = TestBench::raw(4 * GIB, cost).run(&["pattern round_time=1s"]);
-        let writes: Vec<u64> = ran
-            .requests
-            .iter()
-            .filter(|r| r.op == Op::Write)
-            .map(|r| r.offset_bytes - 2 * GIB)
-            .collect();
+        let writes = ran.writes(2 * GIB);
         assert_eq!((writes.len(), ran.idle_ns), (20_000, 40 * SECOND_NS));
         let [odd, common, again, shifted] = [0, 1, 2, 3].map(|form| &writes[form * 5000..][..5000]);
         for odd in [odd, again] {
-            assert!(
-                odd.iter().all(|at| at % 4096 == 0 && *at < 2 * GIB)
-                    && odd.iter().any(|at| *at > GIB)
-            );
+            assert!(odd.iter().all(|at| at % 4096 == 0 && *at < 2 * GIB));
+            assert!(odd.iter().any(|at| *at > GIB));
         }
         assert!(common.iter().all(|at| at % 4096 == 0 && *at < GIB));
         assert!(shifted.iter().all(|at| at % 4096 == 512 && *at < GIB));

@@ -1,33 +1,23 @@
 use std::sync::atomic::AtomicBool;
 
-use device::{ExtentGuard, WriteBudget};
+use device::ExtentGuard;
 use record::units::{KIB, MIB, SECOND_NS};
 use record::{Cell, Ended};
 
 use super::*;
 use crate::catalogue::capacity::trial::Geometry;
-use crate::catalogue::testing::TestBench;
-use crate::definition::{Suite, SuiteEntry};
-use crate::{Choice, NoStage, Plan, RunEnd, RunOptions, TargetInfo, run, span_of};
+use crate::catalogue::testing::{TestBench, guarded};
+use crate::{NoStage, Plan, RunEnd, RunOptions, TargetInfo, run};
 
 /// A medium that keeps data, the site it is on, and a plan to verify it.
-fn medium(geometry: &Geometry, settings: &[(&str, &str)]) -> (TargetInfo, Plan, Box<dyn Device>) {
+fn medium(geometry: &Geometry, test: &str) -> (TargetInfo, Plan, Box<dyn Device>) {
     let profile = sim::Profile::parse("trial", &geometry.profile()).unwrap();
     let device =
         sim::SimDevice::new(&profile, sim::SimOptions { seed: 1, capacity: None, keep_data: true });
-    let target = TargetInfo { facts: device.facts().clone(), ..TestBench::raw(0, |_, _| 0).target };
-    let settings =
-        settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let tests = vec![SuiteEntry { test: "verify".into(), settings, ..SuiteEntry::default() }];
-    let suite = Suite {
-        name: "trial".into(),
-        about: String::new(),
-        time_limit_ns: None,
-        rounds: false,
-        tests,
-    };
-    let plan = Plan::make(&suite, &Choice::default(), &target).unwrap();
-    (target, plan, Box::new(device))
+    let mut bench = TestBench::raw(0, |_, _| 0);
+    bench.target.facts = device.facts().clone();
+    let plan = bench.plan(&[test]).unwrap();
+    (bench.target, plan, Box::new(device))
 }
 
 fn go(
@@ -43,10 +33,9 @@ fn go(
     run(guarded, &mut NoStage, plan, options, listener)
 }
 
-fn verified(geometry: &Geometry, settings: &[(&str, &str)]) -> Vec<Cell> {
-    let (target, plan, device) = medium(geometry, settings);
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+fn verified(geometry: &Geometry, test: &str) -> Vec<Cell> {
+    let (target, plan, device) = medium(geometry, test);
+    let mut guarded = guarded(device, &plan);
     go(&mut guarded, &target, &plan, Vec::new(), false, &mut (), &AtomicBool::new(false)).cells
 }
 
@@ -68,7 +57,7 @@ fn first_bad(cells: &[Cell]) -> Option<u64> {
 
 #[test]
 fn a_good_medium_is_good_to_the_last_sector() {
-    let cells = verified(&Geometry::good(64 * MIB), &[]);
+    let cells = verified(&Geometry::good(64 * MIB), "verify");
     assert_eq!(cells.len(), 32);
     assert_eq!(sum(&cells, "good_sectors"), 64 * MIB / 512);
     for bad in ["changed_sectors", "overwritten_sectors", "corrupted_sectors", "unwritable_sectors"]
@@ -80,45 +69,19 @@ fn a_good_medium_is_good_to_the_last_sector() {
 }
 
 #[test]
-fn all_parts_are_written_before_any_is_read() {
-    let planned = medium(&Geometry::good(64 * MIB), &[("parts", "5")]).1.cells;
-    let forms: Vec<&str> = planned.iter().filter_map(|cell| cell.params.form.as_deref()).collect();
-    assert_eq!(forms, [["write"; 5], ["read"; 5]].concat());
-    let (written, read) = planned.split_at(5);
-    for half in [written, read] {
-        let spans: Vec<Extent> = half.iter().map(span_of).collect();
-        assert_eq!((spans[0].offset_bytes, spans[4].end()), (0, 64 * MIB));
-        assert!(spans.windows(2).all(|pair| pair[0].end() == pair[1].offset_bytes));
-    }
-}
-
-#[test]
 fn a_fake_shows_where_its_data_went() {
     let (real, all) = (20 * MIB / 512, 64 * MIB / 512);
-    let wrap = verified(&Geometry::wraparound(64 * MIB, 20 * MIB), &[]);
+    let wrap = verified(&Geometry::wraparound(64 * MIB, 20 * MIB), "verify");
     assert_eq!((sum(&wrap, "good_sectors"), sum(&wrap, "overwritten_sectors")), (real, all - real));
     assert_eq!(first_bad(&wrap), Some(0), "what was written first is what was overwritten");
-    let by = wrap
-        .iter()
-        .find_map(|cell| cell.series.iter().find(|series| series.name == "overwritten by"))
-        .unwrap();
-    assert!(
-        by.points.len() <= MAX_POINTS
-            && by
-                .points
-                .iter()
-                .all(|[place, by]| (by - place) % (20 * MIB) as f64 == 0.0 && by > place)
-    );
+    let mut series = wrap.iter().flat_map(|cell| &cell.series);
+    let points = &series.find(|series| series.name == "overwritten by").unwrap().points;
+    let is_later = |[place, by]: &[f64; 2]| (by - place) % (20 * MIB) as f64 == 0.0 && by > place;
+    assert!(points.len() <= MAX_POINTS && points.iter().all(is_later));
 
-    let limbo = verified(&Geometry::limbo(64 * MIB, 20 * MIB), &[]);
-    assert_eq!(
-        (
-            sum(&limbo, "good_sectors"),
-            sum(&limbo, "corrupted_sectors"),
-            sum(&limbo, "zero_sectors")
-        ),
-        (real, all - real, all - real)
-    );
+    let limbo = verified(&Geometry::limbo(64 * MIB, 20 * MIB), "verify");
+    let names = ["good_sectors", "corrupted_sectors", "zero_sectors"];
+    assert_eq!(names.map(|name| sum(&limbo, name)), [real, all - real, all - real]);
     assert_eq!(first_bad(&limbo), Some(20 * MIB));
 }
 
@@ -129,7 +92,7 @@ fn damage_is_counted_and_what_follows_is_still_read() {
     };
     let unreadable = verified(
         &Geometry::damaged(64 * MIB, fault("medium-error") + "direction = \"read\"\n"),
-        &[("block", "64KiB")],
+        "verify block=64KiB",
     );
     assert_eq!(sum(&unreadable, "unreadable_sectors"), 512 * KIB / 512);
     assert_eq!(sum(&unreadable, "good_sectors"), (64 * MIB - 512 * KIB) / 512);
@@ -138,14 +101,14 @@ fn damage_is_counted_and_what_follows_is_still_read() {
 
     let unwritable = verified(
         &Geometry::damaged(64 * MIB, fault("medium-error") + "direction = \"write\"\n"),
-        &[("block", "64KiB")],
+        "verify block=64KiB",
     );
     assert_eq!(
         (sum(&unwritable, "unwritable_sectors"), sum(&unwritable, "zero_sectors")),
         (1024, 1024)
     );
 
-    let flipped = verified(&Geometry::damaged(64 * MIB, fault("corruption")), &[]);
+    let flipped = verified(&Geometry::damaged(64 * MIB, fault("corruption")), "verify");
     assert_eq!(
         (sum(&flipped, "changed_sectors"), sum(&flipped, "corrupted_sectors")),
         (128, 0),
@@ -157,7 +120,7 @@ fn damage_is_counted_and_what_follows_is_still_read() {
 fn what_time_did_not_allow_to_write_is_not_called_bad() {
     let cells = verified(
         &Geometry { write_bps: 1_000_000, ..Geometry::good(64 * MIB) },
-        &[("parts", "1"), ("max_time", "20s")],
+        "verify parts=1 max_time=20s",
     );
     let [written, read] = &cells[..] else { panic!("{cells:?}") };
     assert_eq!(written.stop, Stop::Time);
@@ -193,7 +156,7 @@ impl crate::RunListener for StopsAt<'_> {
 fn interrupted(at: usize, lost: bool) -> (Vec<Cell>, [u64; 2]) {
     let (target, plan, device) = medium(
         &Geometry { merges: false, ..Geometry::good(64 * MIB) },
-        &[("parts", "4"), ("max_time", "8m")],
+        "verify parts=4 max_time=8m",
     );
     let mut guarded = ExtentGuard::new(device, plan.writes());
     let stop = AtomicBool::new(false);
@@ -201,7 +164,7 @@ fn interrupted(at: usize, lost: bool) -> (Vec<Cell>, [u64; 2]) {
     assert_eq!(first.ended, Ended::Interrupted);
     let before = guarded.written_bytes();
     if lost {
-        guarded = ExtentGuard::new(medium(&Geometry::good(64 * MIB), &[]).2, plan.writes());
+        guarded = ExtentGuard::new(medium(&Geometry::good(64 * MIB), "verify").2, plan.writes());
     }
     let done = first.cells.into_iter().filter(|cell| cell.stop != Stop::Interrupted).collect();
     let second = go(&mut guarded, &target, &plan, done, lost, &mut (), &AtomicBool::new(false));

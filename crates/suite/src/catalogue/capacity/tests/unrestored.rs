@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use device::fault::{FaultInjection, FaultWindow, InjectedFault};
 use device::{DataGenerator, IoErrorKind};
-use record::Flag;
 
 use super::backed_up::{image, media, used};
 use super::*;
@@ -58,28 +57,24 @@ fn tried(
     let before = image(&mut device);
     let now_ns = device.now();
     let device = FaultInjection::new(device, fault.map(|fault| fault(now_ns)));
-    let (end, _, guarded) = run_probe(
-        Box::new(device),
-        SEED,
-        Some("it must be restored".into()),
-        &AtomicBool::new(false),
-        &mut (),
-        Some(log),
-        "",
-    );
+    let (end, guarded) = probed(device, true, Some(log));
     (end, guarded, before)
+}
+
+/// Probes a medium that must be restored or not, with or without a log.
+fn probed(
+    device: impl Device + 'static,
+    must_restore: bool,
+    log: Option<&mut FailingBackup>,
+) -> (RunEnd, Guarded) {
+    let why = must_restore.then(|| "it must be restored".into());
+    let (log, stop) = (log.map(|log| log as &mut dyn Backup), AtomicBool::new(false));
+    let (end, _, guarded) = run_probe(Box::new(device), SEED, why, &stop, &mut (), log, "");
+    (end, guarded)
 }
 
 fn small() -> Geometry {
     Geometry { merges: false, ..Geometry::good(96 * MIB) }
-}
-
-fn notes(cell: &Cell) -> String {
-    let notes = cell
-        .flags
-        .iter()
-        .filter_map(|flag| if let Flag::Note { text } = flag { Some(text.as_str()) } else { None });
-    notes.collect::<Vec<_>>().join("\n")
 }
 
 fn first_wrong(before: &[u8], after: &[u8], holds: impl Fn(usize) -> bool) -> Option<usize> {
@@ -98,25 +93,15 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
         let (end, mut guarded, before) = tried(&small(), Some(&during), &mut log);
         assert_eq!(end.error.map(|error| error.kind), Some(kind), "after {second} s");
         let ruling = ProbeResult::of(end.cells[0].clone(), 0);
-        assert_eq!(
-            (ruling.kind, ruling.cell.stop),
-            (None, Stop::Error),
-            "{:#?}",
-            ruling.cell.metrics.other
-        );
+        let cell = &ruling.cell;
+        assert_eq!((ruling.kind, cell.stop), (None, Stop::Error), "{:#?}", cell.metrics.other);
         assert!(log.pieces() > 0, "after {second} s");
-        assert_eq!(
-            figure(&ruling.cell, "unrestored_bytes"),
-            0.0,
-            "it is not lost, it lies in the log"
-        );
-        assert!(figure(&ruling.cell, "owed_bytes") > 0.0);
-        let text = notes(&ruling.cell);
-        assert!(
-            text.contains("is not restored yet, the first at")
-                && text.contains("flashmark restore"),
-            "{text}"
-        );
+        // It is not lost, it lies in the log.
+        assert_eq!(figure(cell, "unrestored_bytes"), 0.0);
+        assert!(figure(cell, "owed_bytes") > 0.0);
+        let text = notes(cell);
+        assert!(text.contains("is not restored yet, the first at"), "{text}");
+        assert!(text.contains("flashmark restore"), "{text}");
         guarded.idle(2000 * SECOND_NS);
         let found =
             restore(&mut guarded, &mut log, Trust::Look, &DataGenerator::new(SEED), &mut |_| true);
@@ -135,60 +120,33 @@ fn a_medium_that_is_gone_or_refuses_writes_is_restored_later_and_loses_nothing()
 
 #[test]
 fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
-    for must_restore in [true, false] {
+    // Where nothing is read first, a shorter time is enough to strike, and a longer one would last
+    // to the end.
+    for (must_restore, from_ns, lasts_ns, is_back) in [
+        (true, SECOND_NS, SECOND_NS, true),
+        (false, SECOND_NS, SECOND_NS / 6, true),
+        (false, 4 * SECOND_NS, u64::MAX / 2, false),
+    ] {
         let mut device = used(&small(), SEED);
         let (before, now_ns) = (image(&mut device), device.now());
-        // Where nothing is read first, a shorter time is enough to strike, and a longer one would
-        // last to the end.
-        let lasts_ns = if must_restore { SECOND_NS } else { SECOND_NS / 6 };
-        let away = InjectedFault::FailsWritesDuring(FaultWindow::Ns(
-            now_ns + SECOND_NS,
-            now_ns + SECOND_NS + lasts_ns,
-        ));
-        let device = Box::new(FaultInjection::new(device, [away]));
-        let (mut log, stop) = (log(), AtomicBool::new(false));
-        let (end, _, mut guarded) = run_probe(
-            device,
-            SEED,
-            must_restore.then(|| "it must be restored".into()),
-            &stop,
-            &mut (),
-            Some(&mut log),
-            "",
-        );
+        let window = FaultWindow::Ns(now_ns + from_ns, now_ns + from_ns + lasts_ns);
+        let device = FaultInjection::new(device, [InjectedFault::FailsWritesDuring(window)]);
+        let mut log = log();
+        let (end, mut guarded) = probed(device, must_restore, Some(&mut log));
         let ruling = ProbeResult::of(end.cells[0].clone(), 0);
-        assert_eq!(
-            ruling.kind, None,
-            "to restore {must_restore}: {:#?}",
-            ruling.cell.metrics.other
-        );
+        assert_eq!(ruling.kind, None, "{must_restore} {from_ns}: {:#?}", ruling.cell.metrics.other);
+        if !is_back {
+            assert_eq!(ruling.cell.stop, Stop::Error);
+            assert_eq!(end.error.map(|error| error.kind), Some(IoErrorKind::ReadOnly));
+            continue;
+        }
         assert!(notes(&ruling.cell).contains("unavailable for a time"), "{}", notes(&ruling.cell));
         if must_restore {
-            assert_eq!(
-                (first_wrong(&before, &image(&mut guarded), |_| true), log.pieces()),
-                (None, 0)
-            );
+            let wrong = first_wrong(&before, &image(&mut guarded), |_| true);
+            assert_eq!((wrong, log.pieces()), (None, 0));
             assert_eq!(figure(&ruling.cell, "unrestored_bytes"), 0.0);
         }
     }
-}
-
-#[test]
-fn a_medium_that_refuses_every_write_from_some_moment_on_is_not_called_damaged() {
-    let mut device = used(&small(), SEED);
-    let now_ns = device.now();
-    let refuses =
-        InjectedFault::FailsWritesDuring(FaultWindow::Ns(now_ns + 4 * SECOND_NS, u64::MAX));
-    let device = Box::new(FaultInjection::new(device, [refuses]));
-    let (end, _, _) = run_probe(device, SEED, None, &AtomicBool::new(false), &mut (), None, "");
-    let ruling = ProbeResult::of(end.cells[0].clone(), 0);
-    assert_eq!(
-        (ruling.kind, ruling.cell.stop),
-        (None, Stop::Error),
-        "{:#?}",
-        ruling.cell.metrics.other
-    );
-    assert_eq!(end.error.map(|error| error.kind), Some(IoErrorKind::ReadOnly));
 }
 
 #[test]
@@ -197,16 +155,7 @@ fn without_a_log_unrestored_data_is_lost_and_reported() {
     let now_ns = device.now();
     image(&mut device);
     let gone = InjectedFault::GoneDuring(FaultWindow::Ns(now_ns + 20 * SECOND_NS, u64::MAX));
-    let device = Box::new(FaultInjection::new(device, [gone]));
-    let (end, _, _) = run_probe(
-        device,
-        SEED,
-        Some("it must be restored".into()),
-        &AtomicBool::new(false),
-        &mut (),
-        None,
-        "",
-    );
+    let (end, _) = probed(FaultInjection::new(device, [gone]), true, None);
     assert!(figure(&end.cells[0], "unrestored_bytes") > 0.0);
     assert!(notes(&end.cells[0]).contains("could not be restored, the first at"));
 }
@@ -234,11 +183,8 @@ fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
             assert!(found.interrupted.is_none(), "{found:?}");
             let there = geometry.wrap_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
             let holds = |at: usize| (at as u64 % there) < geometry.real_bytes;
-            assert_eq!(
-                first_wrong(&before, &image(&mut guarded), holds),
-                None,
-                "after {after_ops}: {geometry:#?}"
-            );
+            let wrong = first_wrong(&before, &image(&mut guarded), holds);
+            assert_eq!(wrong, None, "after {after_ops}: {geometry:#?}");
         }
     }
     assert!(killed >= 8, "{killed} of 12 were killed in the middle");
@@ -270,11 +216,7 @@ fn where_the_log_fails_no_more_is_overwritten_and_everything_is_restored() {
         let (end, mut guarded, before) = tried(&small(), None, &mut log);
         let cell = &end.cells[0];
         assert_eq!(cell.stop, Stop::Error);
-        assert!(
-            cell.reason.as_ref().is_some_and(|reason| reason.contains("could not be kept")),
-            "{:?}",
-            cell.reason
-        );
+        assert!(cell.reason.as_ref().is_some_and(|why| why.contains("could not be kept")));
         assert_eq!((first_wrong(&before, &image(&mut guarded), |_| true), log.pieces()), (None, 0));
         assert_eq!(figure(cell, "unrestored_bytes"), 0.0);
         assert!(!cell.metrics.other.contains_key("type"));
@@ -284,17 +226,7 @@ fn where_the_log_fails_no_more_is_overwritten_and_everything_is_restored() {
 /// No place is written before the piece with its old data is sealed.
 #[test]
 fn nothing_is_overwritten_before_it_is_sealed() {
-    let mut log = unsealed_at(3);
-    let device = used(&small(), SEED);
-    let (_, _, guarded) = run_probe(
-        Box::new(device),
-        SEED,
-        Some("it must be restored".into()),
-        &AtomicBool::new(false),
-        &mut (),
-        Some(&mut log),
-        "",
-    );
+    let (_, guarded, _) = tried(&small(), None, &mut unsealed_at(3));
     // Two batches of at most 8 MiB were sealed, written, and restored; of the third nothing was
     // written.
     assert!(guarded.written_bytes() <= 2 * 2 * 9 * MIB, "{}", guarded.written_bytes());
