@@ -15,17 +15,10 @@ fn medium(fake: &str) -> SimDevice {
 about = "small"
 source = "test"
 guesses = "test"
-[medium]
-capacity = "8 MiB"
-discards = true
-[read]
-command = "1 ms"
-rate = "20 MB/s"
-[write]
-command = "1 ms"
-rate = "10 MB/s"
-unit = "4 KiB"
-[page_mapped]
+medium = {{ capacity = "8 MiB", discards = true }}
+read = {{ command = "1 ms", rate = "20 MB/s" }}
+write = {{ command = "1 ms", rate = "10 MB/s", unit = "4 KiB" }}
+page_mapped = {{}}
 {fake}
 "#
     );

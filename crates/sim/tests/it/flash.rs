@@ -33,15 +33,9 @@ const LIMITED: &str = r#"
 about = "a bypass that fills up"
 source = "test"
 guesses = "test"
-[medium]
-capacity = "1 GiB"
-[read]
-command = "1 ms"
-rate = "20 MB/s"
-[write]
-command = "1 ms"
-rate = "10 MB/s"
-unit = "4 KiB"
+medium = { capacity = "1 GiB" }
+read = { command = "1 ms", rate = "20 MB/s" }
+write = { command = "1 ms", rate = "10 MB/s", unit = "4 KiB" }
 [log_block]
 au = "4 MiB"
 open_aus = 1

@@ -28,13 +28,10 @@ fn backed_up_in_pieces_of(piece: usize, backup: &mut dyn Backup) -> MemoryDevice
     let mut medium = MemoryDevice::new(MEDIUM_BYTES as u64);
     medium.data().copy_from_slice(&original());
     for at in (0..MEDIUM_BYTES).step_by(2 * piece) {
-        backup.keep(at as u64, &original()[at..(at + piece).min(MEDIUM_BYTES)]).unwrap();
-        DataGenerator::new(SEED).fill(
-            &mut medium.data()[at..(at + piece).min(MEDIUM_BYTES)],
-            Content::Incompressible,
-            5,
-            at as u64,
-        );
+        let range = at..(at + piece).min(MEDIUM_BYTES);
+        backup.keep(at as u64, &original()[range.clone()]).unwrap();
+        let ours = DataGenerator::new(SEED);
+        ours.fill(&mut medium.data()[range], Content::Incompressible, 5, at as u64);
     }
     medium
 }
@@ -61,26 +58,15 @@ fn wrong(medium: &mut MemoryDevice) -> Option<Extent> {
 }
 
 #[test]
-fn everything_is_restored_and_the_log_is_cleared() {
-    for trust in [Trust::Held, Trust::Look] {
-        let (mut medium, mut backup) = backed_up();
-        let found = back(&mut medium, &mut backup, trust);
-        assert_eq!(
-            (found.is_whole(), found.bytes, backup.pieces()),
-            (true, MEDIUM_BYTES as u64 / 2, 0)
-        );
-        assert_eq!(wrong(&mut medium), None);
-    }
-}
-
-#[test]
-fn pieces_larger_than_one_transfer_are_restored_where_they_lay() {
-    for piece in [PIECE_BYTES, PIECE_BYTES + 512, 2 * PIECE_BYTES - 512, 2 * PIECE_BYTES + 512] {
+fn pieces_of_any_size_are_restored_where_they_lay_and_the_log_is_cleared() {
+    let large = [PIECE_BYTES, PIECE_BYTES + 512, 2 * PIECE_BYTES - 512, 2 * PIECE_BYTES + 512];
+    for piece in [PIECE as u64].into_iter().chain(large) {
         for trust in [Trust::Held, Trust::Look] {
             let mut backup = MemoryBackup::default();
             let mut medium = backed_up_in_pieces_of(piece as usize, &mut backup);
             let found = back(&mut medium, &mut backup, trust);
             assert_eq!((found.is_whole(), backup.pieces()), (true, 0), "{piece}");
+            assert!(piece > PIECE as u64 || found.bytes == MEDIUM_BYTES as u64 / 2);
             assert_eq!(wrong(&mut medium), None, "{piece}");
         }
     }
@@ -89,14 +75,8 @@ fn pieces_larger_than_one_transfer_are_restored_where_they_lay() {
 /// A medium that fails at any moment in any way: nothing is reported lost, the log stays, and the
 /// next restore is complete.
 fn interrupted(fault: impl Fn(FaultWindow) -> InjectedFault, expected: IoErrorKind) {
-    for (trust, from) in [
-        (Trust::Held, 0),
-        (Trust::Held, 1),
-        (Trust::Held, 17),
-        (Trust::Look, 0),
-        (Trust::Look, 20),
-        (Trust::Held, 40),
-    ] {
+    let held = [0, 1, 17, 40].map(|from| (Trust::Held, from));
+    for (trust, from) in held.into_iter().chain([(Trust::Look, 0), (Trust::Look, 20)]) {
         let (medium, mut backup) = backed_up();
         let pieces = backup.pieces();
         let mut device = FaultInjection::new(medium, [fault(FaultWindow::Ops(from, u64::MAX))]);
@@ -106,11 +86,8 @@ fn interrupted(fault: impl Fn(FaultWindow) -> InjectedFault, expected: IoErrorKi
             assert!(found.is_whole(), "{found:?}");
             continue;
         }
-        assert_eq!(
-            (kind(&found), found.lost.len(), backup.pieces()),
-            (Some(expected), 0, pieces),
-            "{trust:?} from {from}: {found:?}"
-        );
+        let left = (kind(&found), found.lost.len(), backup.pieces());
+        assert_eq!(left, (Some(expected), 0, pieces), "{trust:?} from {from}: {found:?}");
         assert_eq!((found.left_bytes, found.first_left_bytes), (MEDIUM_BYTES as u64 / 2, Some(0)));
         let mut medium = device.into_inner();
         assert!(back(&mut medium, &mut backup, trust).is_whole());
@@ -175,13 +152,8 @@ fn a_damaged_piece_is_named_and_the_others_are_restored() {
     let mut medium = backed_up_in_pieces_of(PIECE, &mut backup);
     let found = back(&mut medium, &mut backup, Trust::Look);
     let place = Extent::new(6 * PIECE as u64, PIECE as u64);
-    assert_eq!(
-        found.lost,
-        [LostPlace {
-            place: Some(place),
-            why: NotRestoredReason::Damaged("its checksum does not match".into())
-        }]
-    );
+    let why = NotRestoredReason::Damaged("its checksum does not match".into());
+    assert_eq!(found.lost, [LostPlace { place: Some(place), why }]);
     assert_eq!(wrong(&mut medium), Some(place));
     assert!(backup.pieces() > 0);
 }
@@ -209,30 +181,26 @@ fn where_a_place_cannot_be_read_the_rest_of_its_piece_is_still_looked_at() {
     let (mut medium, mut backup) = backed_up();
     let theirs = Extent::new(4096, 4096);
     medium.data()[4096..8192].fill(0x55);
-    let mut device = FaultInjection::new(
-        medium,
-        [InjectedFault::ShortRead(Extent::new(32 << 10, 512), FaultDuration::Forever)],
-    );
-    let found = back(&mut device, &mut backup, Trust::Look);
-    assert!(
-        found.lost.contains(&LostPlace { place: Some(theirs), why: NotRestoredReason::Newer }),
-        "{:?}",
-        found.lost
-    );
-    let mut medium = device.into_inner();
-    assert_eq!(wrong(&mut medium), Some(theirs), "what could not be read was written all the same");
+    let short = InjectedFault::ShortRead(Extent::new(32 << 10, 512), FaultDuration::Forever);
+    let mut device = FaultInjection::new(medium, [short]);
+    let lost = back(&mut device, &mut backup, Trust::Look).lost;
+    let newer = LostPlace { place: Some(theirs), why: NotRestoredReason::Newer };
+    assert!(lost.contains(&newer), "{lost:?}");
+    // What could not be read was written all the same.
+    assert_eq!(wrong(&mut device.into_inner()), Some(theirs));
 }
 
 #[test]
 fn the_observer_can_stop_a_restore_without_loss() {
     let (mut medium, mut backup) = backed_up();
     let mut steps = 0;
-    let found =
-        restore(&mut medium, &mut backup, Trust::Held, &DataGenerator::new(SEED), &mut |step| {
-            steps += 1;
-            assert!((0.0..=1.0).contains(&step.share));
-            steps < 5
-        });
+    let mut observer = |step: RestoreProgress| {
+        steps += 1;
+        assert!((0.0..=1.0).contains(&step.share));
+        steps < 5
+    };
+    let ours = DataGenerator::new(SEED);
+    let found = restore(&mut medium, &mut backup, Trust::Held, &ours, &mut observer);
     assert_eq!((found.interrupted, found.lost.len()), (Some(Interruption::Stopped), 0));
     assert!(back(&mut medium, &mut backup, Trust::Held).is_whole());
 }

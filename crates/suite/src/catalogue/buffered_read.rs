@@ -234,15 +234,13 @@ mod tests {
         assert_eq!(cell.metrics.bps, Some(Estimate { value: 2e7, ci95: Some([2e7, 2e7]), n: 3 }));
         let each = (3 * SECOND_NS).div_ceil(BLOCK_BYTES * 50);
         assert_eq!((cell.ops, cell.elapsed_ns), (3 * each, 3 * each * BLOCK_BYTES * 50));
-        assert!(
-            ran.requests.iter().all(|r| r.path == Path::Buffered && r.length_bytes == BLOCK_BYTES)
-        );
+        let is_whole =
+            |r: &device::Request| (r.path, r.length_bytes) == (Path::Buffered, BLOCK_BYTES);
+        assert!(ran.requests.iter().all(is_whole));
         assert_eq!((ran.dropped_at.len(), ran.idle_ns), (4, 4 * 3 * SECOND_NS));
+        // Each run begins at the front.
         for run in ran.dropped_at.iter().map(|&at| &ran.requests[at..at + each as usize]) {
-            assert!(
-                run.iter().enumerate().all(|(i, r)| r.offset_bytes == i as u64 * BLOCK_BYTES),
-                "each run begins at the front"
-            );
+            assert!((0..).zip(run).all(|(i, r)| r.offset_bytes == i * BLOCK_BYTES));
         }
     }
 
@@ -251,14 +249,10 @@ mod tests {
         let ran = medium(GIB).run(&["buffered-read form=direct,cache pause=0s"]);
         assert!(!ran.cell("buffered-read/1").flags.contains(&Flag::Cached));
         let cache = ran.cell("buffered-read/2");
-        assert_eq!(
-            (cache.params.form.as_deref(), cache.flags.as_slice()),
-            (Some("cache"), &[Flag::Cached][..])
-        );
-        let direct = ran.requests.iter().take_while(|r| r.path == Path::Direct).count();
-        assert!(
-            ran.requests[direct..].iter().all(|r| r.offset_bytes == 0 && r.path == Path::Buffered)
-        );
+        assert_eq!(cache.params.form.as_deref(), Some("cache"));
+        assert_eq!(cache.flags, [Flag::Cached]);
+        let mut cached = ran.requests.iter().skip_while(|r| r.path == Path::Direct);
+        assert!(cached.all(|r| r.offset_bytes == 0 && r.path == Path::Buffered));
     }
 
     #[test]
@@ -266,10 +260,8 @@ mod tests {
         let ran = TestBench::file(GIB, |_, _| 1_000_000)
             .run(&["prime span=64MiB passes=1", "buffered-read form=device"]);
         assert!(ran.requests.iter().all(|r| r.offset_bytes + r.length_bytes <= 64 * MIB));
-        assert_eq!(
-            (ran.cell("buffered-read/1").ops, ran.cell("buffered-read/1").stop),
-            (3 * 32, Stop::Bytes)
-        );
+        let cell = ran.cell("buffered-read/1");
+        assert_eq!((cell.ops, cell.stop), (3 * 32, Stop::Bytes));
     }
 
     #[test]

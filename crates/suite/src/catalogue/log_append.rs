@@ -282,12 +282,8 @@ mod tests {
             number += 1;
             if number % 800 == 0 { SECOND_NS } else { MILLISECOND_NS }
         };
-        let rate = TestBench::raw(GIB, merges)
-            .run(&["log-append time=1s in_a_row=6s"])
-            .cell("log-append/1")
-            .metrics
-            .iops
-            .unwrap();
+        let ran = TestBench::raw(GIB, merges).run(&["log-append time=1s in_a_row=6s"]);
+        let rate = ran.cell("log-append/1").metrics.iops.unwrap();
         assert!(rate.n >= 200 && rate.ci95.unwrap()[0] < 100.0, "{rate:?}");
     }
 
@@ -295,15 +291,8 @@ mod tests {
     fn lines_that_the_host_made_late_do_not_count() {
         // The host stands still from 1050 to 1350: the line under way then, those due meanwhile,
         // and one that waited behind them are its own.
-        let paced = vec![
-            [900, 910],
-            [1000, 1360],
-            [1100, 1370],
-            [1200, 1380],
-            [1300, 1405],
-            [1400, 1415],
-            [1500, 1510],
-        ];
+        let ends = [910, 1360, 1370, 1380, 1405, 1415, 1510];
+        let paced = (9..).map(|turn| turn * 100).zip(ends).map(|(due, end)| [due, end]).collect();
         let mut lines = Lines { paced, ..Lines::default() };
         lines.count_all(0, 100, &[HostStall { from_ns: 1050, to_ns: 1350 }]);
         assert_eq!((lines.histogram.len(), lines.worst_ns, lines.late), (2, 10, 0));

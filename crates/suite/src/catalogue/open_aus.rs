@@ -382,13 +382,8 @@ mod tests {
                     *side = Some(n);
                 }
                 assert!(tried <= steps(most), "{truth} of {most}: {tried}");
-                assert_eq!(
-                    found,
-                    SearchLimits {
-                        held: Some(truth),
-                        collapsed: (truth < most).then_some(truth + 1)
-                    }
-                );
+                let collapsed = (truth < most).then_some(truth + 1);
+                assert_eq!(found, SearchLimits { held: Some(truth), collapsed });
             }
         }
     }
@@ -417,17 +412,11 @@ mod tests {
 
     #[test]
     fn the_cells_show_how_many_units_a_jittery_card_keeps_open() {
-        for (seed, (au_mib, n)) in
-            [(1, 1), (2, 2), (4, 3), (8, 4), (4, 5), (1, 6), (4, 7), (2, 8), (4, 20)]
-                .into_iter()
-                .enumerate()
-        {
+        let cards = [(1, 1), (2, 2), (4, 3), (8, 4), (4, 5), (1, 6), (4, 7), (2, 8), (4, 20)];
+        for (seed, (au_mib, n)) in cards.into_iter().enumerate() {
             let cells = run_profile(&card(au_mib, n), None, seed as u64, &["open-aus"]);
-            assert_eq!(
-                last_that_held(&cells, 64 * KIB),
-                (Some(u64::from(n)), Some(u64::from(n) + 1)),
-                "{au_mib} MiB"
-            );
+            let n = u64::from(n);
+            assert_eq!(last_that_held(&cells, 64 * KIB), (Some(n), Some(n + 1)), "{au_mib} MiB");
             let total_ns: u64 = cells.iter().map(took_ns).sum();
             assert!(total_ns < 240 * SECOND_NS, "{au_mib} MiB, {n} open: {}", Nanos(total_ns));
         }
@@ -468,10 +457,7 @@ mod tests {
         let cells = run_simulated("a1", 2, &["open-aus block=64KiB"]);
         let bps = |at: usize| cells[at].metrics.bps.unwrap().value;
         let slowest = (0..cells.len()).map(bps).fold(f64::MAX, f64::min);
-        assert!(
-            cells[0].params.form.as_deref() == Some(RANDOM) && bps(0) < 2.0 * slowest,
-            "{} {slowest}",
-            bps(0)
-        );
+        assert_eq!(cells[0].params.form.as_deref(), Some(RANDOM));
+        assert!(bps(0) < 2.0 * slowest, "{} {slowest}", bps(0));
     }
 }

@@ -429,27 +429,11 @@ fn card_text(au_mib: u64, open_aus: u32) -> String {
         about = "a card of known geometry"
         source = "docs/field/ftl.md#model"
         guesses = "all"
-        [medium]
-        capacity = "9 GiB"
-        [read]
-        command = "0.8 ms"
-        rate = "20 MB/s"
-        cross_unit = "0.06 ms"
-        cross_au = "0.25 ms"
-        [write]
-        command = "0.8 ms"
-        rate = "12 MB/s"
-        unit = "16 KiB"
-        partial = "1.5 ms"
-        [log_block]
-        au = "{au_mib} MiB"
-        open_aus = {open_aus}
-        copy_rate = "10 MB/s"
-        erase = "4 ms"
-        [jitter]
-        sigma = 0.1
-        tail_share = 0.005
-        tail_factor = 8.0
+        medium = {{ capacity = "9 GiB" }}
+        read = {{ command = "0.8 ms", rate = "20 MB/s", cross_unit = "0.06 ms", cross_au = "0.25 ms" }}
+        write = {{ command = "0.8 ms", rate = "12 MB/s", unit = "16 KiB", partial = "1.5 ms" }}
+        log_block = {{ au = "{au_mib} MiB", open_aus = {open_aus}, copy_rate = "10 MB/s", erase = "4 ms" }}
+        jitter = {{ sigma = 0.1, tail_share = 0.005, tail_factor = 8.0 }}
         "#
     )
 }

@@ -1,13 +1,14 @@
 use std::sync::atomic::AtomicBool;
 
-use device::{ExtentGuard, MemoryDevice, WriteBudget};
+use device::MemoryDevice;
+use device::fault::{FaultDuration, FaultInjection, InjectedFault};
 use proptest::prelude::*;
 use record::units::{KIB, MIB};
 use record::{Params, TargetKind};
 
 use super::*;
-use crate::definition::{Suite, SuiteEntry};
-use crate::{Choice, NoStage, Plan, RunEvent, RunListener, RunOptions, TargetInfo, run};
+use crate::catalogue::testing::{TestBench, guarded};
+use crate::{NoStage, RunEvent, RunListener, RunOptions, run};
 use stats::Random;
 
 const SEED: u64 = 4711;
@@ -30,12 +31,8 @@ impl Card {
         let mut random = Random::for_purpose(seed, "what lies there");
         for (index, block) in flash.chunks_mut(4096).enumerate() {
             if index == 0 || random.below(3) > 0 {
-                DataGenerator::new(seed ^ 99).fill(
-                    block,
-                    Content::Incompressible,
-                    3,
-                    index as u64 * 4096,
-                );
+                let theirs = DataGenerator::new(seed ^ 99);
+                theirs.fill(block, Content::Incompressible, 3, index as u64 * 4096);
             }
         }
         Card { flash, module: SECTORS, real: SECTORS }
@@ -79,6 +76,12 @@ struct Job {
     block_bytes: u64,
     in_order: bool,
     pass: u32,
+}
+
+/// Whole sectors of incompressible data, in order.
+fn job(at: u64, bytes: u64) -> Job {
+    let span = Extent::new(at, bytes);
+    Job { span, content: Content::Incompressible, block_bytes: 512, in_order: true, pass: 0 }
 }
 
 fn any_job() -> impl Strategy<Value = Job> {
@@ -256,14 +259,8 @@ proptest! {
 /// The place was empty before the last cell wrote: a copy from before that cell shows only that.
 #[test]
 fn a_copy_that_is_empty_where_the_last_cell_wrote_is_not_ours() {
-    let job = |at: u64, bytes: u64, pass| Job {
-        span: Extent::new(at, bytes),
-        content: Content::Incompressible,
-        block_bytes: 512,
-        in_order: false,
-        pass,
-    };
-    let jobs = [job(0, 64 * KIB, 0), job(MIB, 512 * KIB, 1)];
+    let last = Job { pass: 1, ..job(MIB, 512 * KIB) };
+    let jobs = [job(0, 64 * KIB), last].map(|job| Job { in_order: false, ..job });
     let mut card = Card::used(7);
     card.flash[MIB as usize..].fill(0);
     let story = story(card, &jobs, u64::MAX, false, 7);
@@ -277,13 +274,7 @@ fn a_copy_that_is_empty_where_the_last_cell_wrote_is_not_ours() {
 
 #[test]
 fn findings_of_a_fingerprint_are_described_in_words() {
-    let job = Job {
-        span: Extent::new(MIB, 64 * KIB),
-        content: Content::Incompressible,
-        block_bytes: 4096,
-        in_order: true,
-        pass: 0,
-    };
+    let job = Job { block_bytes: 4096, ..job(MIB, 64 * KIB) };
     let story = story(Card::used(1), &[job], u64::MAX, false, 1);
     let why = |card: &Card| match seen_as(card, &story) {
         Recognition::Strange { why, .. } => why,
@@ -294,39 +285,26 @@ fn findings_of_a_fingerprint_are_described_in_words() {
     insta::assert_snapshot!(why(&changed), @"64 KiB, which this run has not written, holds other data than when it began");
     let mut emptied = story.card.clone();
     emptied.flash[1 << 20..(1 << 20) + (64 << 10)].fill(0xff);
-    assert!(
-        why(&emptied).starts_with("nothing of what this run has written is on it: of "),
-        "{}",
-        why(&emptied)
-    );
+    let nothing = why(&emptied);
+    assert!(nothing.starts_with("nothing of what this run has written is on it: of "), "{nothing}");
     changed = story.card.clone();
     changed.flash[1 << 20..(1 << 20) + 4096].fill(0x55);
     assert_eq!(why(&changed), "1 MiB holds data that this run has not written");
-    let nothing = recognise(
-        &mut story.card.seen(),
-        &DataGenerator::new(SEED),
-        &FingerprintHistory::default(),
-    )
-    .unwrap();
-    assert!(matches!(nothing, Recognition::CannotTell { .. }));
+    let nothing = Story { traces: FingerprintHistory::default(), ..story };
+    assert!(matches!(seen_as(&nothing.card, &nothing), Recognition::CannotTell { .. }));
 }
 
 #[test]
 fn a_medium_that_is_gone_is_an_error_and_a_place_that_cannot_be_read_is_left_out() {
-    use device::fault::{FaultDuration, FaultInjection, InjectedFault};
     let chosen = places(MemoryDevice::new(CAPACITY).facts(), &[], &[MIB], 1);
-    let bad = FaultInjection::new(
-        Card::used(1).seen(),
-        [InjectedFault::EioAt(chosen[3], FaultDuration::Forever)],
-    );
-    let marks = read_marks(&mut { bad }, &chosen, None).unwrap();
-    assert_eq!(marks.len(), chosen.len() - 1);
-    let mut gone =
-        FaultInjection::new(Card::used(1).seen(), [InjectedFault::Vanish { after_ops: 5 }]);
-    assert!(read_marks(&mut gone, &chosen, None).unwrap_err().is_gone());
+    let marks = |fault: InjectedFault| {
+        read_marks(&mut FaultInjection::new(Card::used(1).seen(), [fault]), &chosen, None)
+    };
+    let bad = marks(InjectedFault::EioAt(chosen[3], FaultDuration::Forever)).unwrap();
+    assert_eq!(bad.len(), chosen.len() - 1);
+    assert!(marks(InjectedFault::Vanish { after_ops: 5 }).unwrap_err().is_gone());
     let late = InjectedFault::HangFor { ns: PATIENCE_NS + 1, after_ops: 5 };
-    let mut hanging = FaultInjection::new(Card::used(1).seen(), [late]);
-    assert_eq!(read_marks(&mut hanging, &chosen, None).unwrap(), []);
+    assert_eq!(marks(late).unwrap(), []);
 }
 
 #[test]
@@ -342,13 +320,7 @@ fn places_lie_where_file_systems_are_known_by_and_inside_and_outside_of_what_is_
     ] {
         facts.capacity_bytes = capacity_bytes;
         facts.logical_block_bytes = logical_block_bytes;
-        let job = Job {
-            span: Extent::new(capacity_bytes / 2, capacity_bytes / 4),
-            content: Content::Zeros,
-            block_bytes: 512,
-            in_order: true,
-            pass: 0,
-        };
+        let job = job(capacity_bytes / 2, capacity_bytes / 4);
         let chosen = places(&facts, &planned(std::slice::from_ref(&job)), &[4 * MIB, 63 * 512], 1);
         let block = logical_block_bytes.max(4096);
         assert!(chosen.iter().all(|place| place.bytes == block
@@ -383,10 +355,9 @@ impl RunListener for Journal {
             RunEvent::Marked(marks) => {
                 let begun = self.traces.writers.len();
                 self.traces.later.extend(marks.iter().map(|mark| (begun, *mark)));
-                self.events.push(format!(
-                    "marked {}",
-                    if marks.iter().any(|mark| mark.ours) { "with proof" } else { "without" }
-                ));
+                let is_proof = marks.iter().any(|mark| mark.ours);
+                let how = if is_proof { "with proof" } else { "without" };
+                self.events.push(format!("marked {how}"));
             }
             RunEvent::CellFinished { cell, .. } => {
                 self.events.push(format!("finished {}", cell.id))
@@ -399,38 +370,16 @@ impl RunListener for Journal {
 
 fn ran(kind: TargetKind) -> (Box<dyn Device>, Journal) {
     let device = MemoryDevice::new(64 * MIB);
-    let target = TargetInfo {
-        files: Err("there is no file system".into()),
-        ..TargetInfo::unrestricted(kind, device.facts().clone())
-    };
-    let settings = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-    };
-    let entry = |test: &str, pairs: &[(&str, &str)]| SuiteEntry {
-        test: test.into(),
-        settings: settings(pairs),
-        ..SuiteEntry::default()
-    };
-    let tests = vec![
-        entry("prime", &[("span", "8MiB"), ("passes", "1")]),
-        entry("seek", &[("time", "1s")]),
-        entry("zero-fill", &[("span", "4MiB")]),
-    ];
-    let suite = Suite {
-        name: "trial".into(),
-        about: String::new(),
-        time_limit_ns: None,
-        rounds: false,
-        tests,
-    };
-    let plan = Plan::make(&suite, &Choice::default(), &target).unwrap();
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut bench = TestBench::raw(64 * MIB, |_, _| 0);
+    (bench.target.kind, bench.target.facts) = (kind, device.facts().clone());
+    let tests = ["prime span=8MiB passes=1", "seek time=1s", "zero-fill span=4MiB"];
+    let plan = bench.plan(&tests).unwrap();
+    let mut guarded = guarded(device, &plan);
     let mut journal = Journal::default();
     let chosen = places(guarded.facts(), &plan.cells, &[], SEED);
     journal.traces.before = read_marks(&mut guarded, &chosen, None).unwrap();
     let stop = AtomicBool::new(false);
-    let options = RunOptions::new(SEED, &target, &stop);
+    let options = RunOptions::new(SEED, &bench.target, &stop);
     run(&mut guarded, &mut NoStage, &plan, options, &mut journal);
     (guarded.into_inner(), journal)
 }
@@ -438,38 +387,28 @@ fn ran(kind: TargetKind) -> (Box<dyn Device>, Journal) {
 #[test]
 fn a_cell_that_wrote_is_marked_before_it_is_finished_and_the_medium_is_known_again() {
     let (mut device, journal) = ran(TargetKind::Block);
-    let writing: Vec<&String> =
-        journal.events.iter().filter(|events| !events.contains("seek")).collect();
+    let mut writing = journal.events.clone();
+    writing.retain(|event| !event.contains("seek"));
     assert_eq!(
-        writing,
-        [
-            "begun prime/1",
-            "marked with proof",
-            "finished prime/1",
-            "begun zero-fill/1",
-            "marked without",
-            "finished zero-fill/1"
-        ]
+        writing.join(", "),
+        "begun prime/1, marked with proof, finished prime/1, \
+         begun zero-fill/1, marked without, finished zero-fill/1"
     );
-    let known = recognise(&mut *device, &DataGenerator::new(SEED), &journal.traces).unwrap();
-    assert_eq!(known, Recognition::Ours);
-    let other =
-        recognise(&mut MemoryDevice::new(64 * MIB), &DataGenerator::new(SEED), &journal.traces)
-            .unwrap();
+    let known = |device: &mut dyn Device| {
+        recognise(device, &DataGenerator::new(SEED), &journal.traces).unwrap()
+    };
+    assert_eq!(known(&mut *device), Recognition::Ours);
+    let other = known(&mut MemoryDevice::new(64 * MIB));
     assert!(matches!(other, Recognition::Strange { .. }), "{other:?}");
-    assert!(
-        ran(TargetKind::Simulated).1.events.iter().all(|events| !events.starts_with("marked")),
-        "it ends with the process"
-    );
+    // A simulated medium ends with the process.
+    let simulated = ran(TargetKind::Simulated).1.events;
+    assert!(simulated.iter().all(|event| !event.starts_with("marked")));
 }
 
 #[test]
 fn a_cell_that_was_begun_is_found_in_the_plan_by_its_name() {
-    let job = |at: u64, content| {
-        let span = Extent::new(at * 64 * KIB, 64 * KIB);
-        Job { span, content, block_bytes: 512, in_order: true, pass: 0 }
-    };
-    let plan = planned(&[job(1, Content::Zeros), job(3, Content::Repeated)]);
+    let second = Job { content: Content::Repeated, ..job(192 * KIB, 64 * KIB) };
+    let plan = planned(&[job(64 * KIB, 64 * KIB), second]);
     let begun = UnfinishedCell::begun(&plan, &["job/1".into(), "job/9".into(), "job/0".into()]);
     let anything = UnfinishedCell { span: Extent::new(0, u64::MAX), content: None };
     assert_eq!(begun, [UnfinishedCell::of(&plan[1]), anything, UnfinishedCell::of(&plan[0])]);
@@ -478,16 +417,9 @@ fn a_cell_that_was_begun_is_found_in_the_plan_by_its_name() {
 
 #[test]
 fn a_mark_of_nothing_but_zeros_or_ones_is_empty() {
-    let mark_of = |data: &[u8]| FingerprintMark {
-        offset_bytes: 0,
-        bytes: data.len() as u64,
-        crc32c: CRC.checksum(data),
-        ours: false,
+    let of = |data: &[u8]| {
+        is_empty(&FingerprintMark { crc32c: CRC.checksum(data), ..empty_mark(0, 512) })
     };
-    assert!(is_empty(&mark_of(&[0; 512])) && is_empty(&mark_of(&[0xff; 512])));
-    assert!(is_empty(&empty_mark(4096, 512)));
-    assert!(
-        !is_empty(&mark_of(&[1; 512]))
-            && !is_empty(&mark_of(&[[0; 511].as_slice(), &[1]].concat()))
-    );
+    assert!(of(&[0; 512]) && of(&[0xff; 512]) && is_empty(&empty_mark(4096, 512)));
+    assert!(!of(&[1; 512]) && !of(&[[0; 511].as_slice(), &[1]].concat()));
 }

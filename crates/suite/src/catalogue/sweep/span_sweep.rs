@@ -154,11 +154,8 @@ mod tests {
     /// (docs/field/cheats.md#cheats-and-caches), and larger than an allocation unit.
     fn fast_until(rates: &[(u64, f64)]) -> Option<u64> {
         let large = rates.iter().find(|(mib, _)| *mib == 512).unwrap().1;
-        rates
-            .iter()
-            .filter(|(mib, iops)| *mib > 4 && *iops > 3.0 * large)
-            .map(|(mib, _)| *mib)
-            .max()
+        let fast = rates.iter().filter(|(mib, iops)| *mib > 4 && *iops > 3.0 * large);
+        fast.map(|(mib, _)| *mib).max()
     }
 
     #[test]
@@ -213,22 +210,16 @@ mod tests {
             );
             let (estimate, truth) = (cell.metrics.iops.unwrap(), lasting(&profile, span));
             match (cell.transient(), estimate.ci95) {
-                (Some(Bound::AtLeast), None) => {
-                    assert!(estimate.value <= truth, "{cell:?}: {truth}")
-                }
-                (Some(Bound::AtMost), None) => {
-                    assert!(estimate.value >= truth, "{cell:?}: {truth}")
-                }
+                (Some(Bound::AtLeast), None) if estimate.value <= truth => (),
+                (Some(Bound::AtMost), None) if estimate.value >= truth => (),
                 (None, Some([low, high])) => held += u32::from(low <= truth && truth <= high),
-                other => panic!("{other:?}: {cell:?}"),
+                other => panic!("{other:?}, {truth}: {cell:?}"),
             }
         }
         let levels = cells.iter().filter(|cell| cell.transient().is_none()).count() as u32;
         assert!(levels >= 1 && held == levels, "{held} of {levels}");
-        let again = cells
-            .iter()
-            .filter_map(|cell| cell.metrics.other.get("again_iops"))
-            .map(|again| again.value);
-        assert!(again.fold(f64::MAX, f64::min) > 2000.0, "what is written again is in the cache");
+        // What is written again is in the cache.
+        let mut again = cells.iter().filter_map(|cell| cell.metrics.other.get("again_iops"));
+        assert!(again.all(|again| again.value > 2000.0));
     }
 }
