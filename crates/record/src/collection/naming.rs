@@ -16,7 +16,7 @@ impl Model {
     /// is better, if it has one. Below 1 GB the megabytes are part of the model, because whole GB
     /// do not distinguish such media.
     pub fn of(run: &Published) -> Model {
-        let (vendor, model) = spelled(run);
+        let (vendor, model) = run.spelled();
         let mut model = folded(&model);
         if let Some(mb) =
             run.labelled_bytes().filter(|bytes| *bytes < GB).map(|bytes| bytes / 1_000_000)
@@ -49,7 +49,7 @@ impl Origin {
 impl Published {
     /// Name of the medium for people: "SanDisk SD32G 32 GB", as the run spells it. Never empty.
     pub fn name(&self) -> String {
-        let (vendor, model) = spelled(self);
+        let (vendor, model) = self.spelled();
         self.named(vendor, model)
     }
 
@@ -134,36 +134,22 @@ impl Published {
             })
             .collect()
     }
-}
 
-impl Published {
     /// Vendor and model as the run spells them, in one line of printable text each; empty if
     /// unknown. A label replaces a model that a reader hides.
     pub fn spelled(&self) -> (String, String) {
-        spelled(self)
-    }
-}
-
-fn spelled(run: &Published) -> (String, String) {
-    let non_empty =
-        |text: &Option<String>| text.as_deref().map(line).filter(|text| !text.is_empty());
-    let label = non_empty(&run.label);
-    if run.kind == MediumKind::Simulated {
-        let profile =
-            non_empty(&run.profile).map(|profile| profile.trim_start_matches("sim:").to_owned());
-        return (
-            String::new(),
-            profile.or_else(|| non_empty(&run.model)).or(label).unwrap_or_default(),
-        );
-    }
-    match label {
-        Some(label) if run.behind_reader == Some(true) || non_empty(&run.model).is_none() => {
-            (String::new(), label)
+        let known = |text: &Option<String>| line(text.as_deref().unwrap_or_default());
+        let (label, model) = (known(&self.label), known(&self.model));
+        let first = |texts: [String; 3]| texts.into_iter().find(|text| !text.is_empty());
+        if self.kind == MediumKind::Simulated {
+            let profile = known(&self.profile).trim_start_matches("sim:").to_owned();
+            return (String::new(), first([profile, model, label]).unwrap_or_default());
         }
-        _ => (
-            non_empty(&run.vendor).or_else(|| non_empty(&run.manufacturer)).unwrap_or_default(),
-            non_empty(&run.model).unwrap_or_default(),
-        ),
+        if !label.is_empty() && (self.behind_reader == Some(true) || model.is_empty()) {
+            return (String::new(), label);
+        }
+        let vendor = first([known(&self.vendor), known(&self.manufacturer), String::new()]);
+        (vendor.unwrap_or_default(), model)
     }
 }
 
@@ -250,40 +236,48 @@ mod tests {
         }
     }
 
-    fn check(medium: Medium, label: Option<&str>, name: &str, key: (&str, &str, u64)) {
-        let run = published(medium, label);
-        let model = Model::of(&run);
-        assert_eq!(run.name(), name);
-        assert_eq!((model.vendor.as_str(), model.model.as_str(), model.capacity_gb), key, "{name}");
-    }
-
     #[test]
     fn runs_of_one_model_come_together() {
-        check(
-            card("SanDisk", "SD32G", 31_914_983_424),
-            None,
-            "SanDisk SD32G 32 GB",
-            ("sandisk", "sd32g", 32),
-        );
-        check(
-            card(" SANDISK ", "sd32g\0", 31_268_536_320),
-            None,
-            "SANDISK sd32g 32 GB",
-            ("sandisk", "sd32g", 32),
-        );
-        check(
-            card("Kingston", "Kingston_CF", 512_483_328),
-            None,
-            "Kingston_CF 512 MB",
-            ("kingston", "kingston cf 512 mb", 1),
-        );
-        check(card("", "", 7_948_206_080), None, "Unknown SD card 8 GB", ("", "", 8));
-        check(
-            card("", "", 7_948_206_080),
-            Some("no-name\u{202e} 8GB from a drawer"),
-            "no-name 8GB from a drawer",
-            ("", "no-name 8gb from a drawer", 8),
-        );
+        let in_reader = |vendor, model| Medium {
+            behind_reader: Some(true),
+            kind: MediumKind::Usb,
+            ..card(vendor, model, 15_931_539_456)
+        };
+        for (medium, label, name, key) in [
+            (
+                card("SanDisk", "SD32G", 31_914_983_424),
+                "",
+                "SanDisk SD32G 32 GB",
+                "sandisk|sd32g|32",
+            ),
+            (
+                card(" SANDISK ", "sd32g\0", 31_268_536_320),
+                "",
+                "SANDISK sd32g 32 GB",
+                "sandisk|sd32g|32",
+            ),
+            (
+                card("Kingston", "Kingston_CF", 512_483_328),
+                "",
+                "Kingston_CF 512 MB",
+                "kingston|kingston cf 512 mb|1",
+            ),
+            (card("", "", 7_948_206_080), "", "Unknown SD card 8 GB", "||8"),
+            (card("", "", 7_948_206_080), "no-name\u{202e} 8GB", "no-name 8GB", "|no-name 8gb|8"),
+            (in_reader("Generic", "STORAGE"), "", "Generic STORAGE 16 GB", "generic|storage|16"),
+            (in_reader("Generic", "STORAGE"), "Lexar 633x", "Lexar 633x 16 GB", "|lexar 633x|16"),
+            // In MB below 0.9 GB.
+            (card("", "m", 900_000_000), "", "m 1 GB", "|m|1"),
+            (card("", "m", 890_000_000), "", "m 890 MB", "|m 890 mb|1"),
+            (card("", "m", 450_000_000), "", "m 450 MB", "|m 450 mb|0"),
+        ] {
+            let run = published(medium, Some(label));
+            let Model { vendor, model, capacity_gb, .. } = Model::of(&run);
+            assert_eq!(
+                (run.name().as_str(), format!("{vendor}|{model}|{capacity_gb}").as_str()),
+                (name, key)
+            );
+        }
     }
 
     #[test]
@@ -302,50 +296,6 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_is_not_the_card_in_it() {
-        let reader = Medium {
-            behind_reader: Some(true),
-            kind: MediumKind::Usb,
-            ..card("Generic", "STORAGE DEVICE", 15_931_539_456)
-        };
-        check(
-            reader.clone(),
-            None,
-            "Generic STORAGE DEVICE 16 GB",
-            ("generic", "storage device", 16),
-        );
-        check(reader, Some("Lexar 633x"), "Lexar 633x 16 GB", ("", "lexar 633x", 16));
-    }
-
-    #[test]
-    fn capacities_are_as_makers_print_them() {
-        use MediumKind::*;
-        let gb = |bytes, kind| labelled(bytes, kind) as f64 / 1e9;
-        for (bytes, kind, label) in [
-            (31_914_983_424, Sd, 32.0),
-            (29_600_000_000, Sd, 32.0),
-            (63_864_569_856, Sd, 64.0),
-            (3_965_190_144, Sd, 4.0),
-            (68_719_476_736, Usb, 64.0),
-            (120_034_123_776, Usb, 120.0),
-            (500_107_862_016, Ssd, 500.0),
-            (1_000_204_886_016, Disk, 1000.0),
-            (512_110_190_592, Nvme, 512.0),
-            (30_016_659_456, Ssd, 30.0),
-            (250_000_000_000, Simulated, 250.0),
-            (256_901_120, CompactFlash, 0.256),
-            (4_194_304, CompactFlash, 0.004),
-        ] {
-            assert_eq!(gb(bytes, kind), label, "{bytes}");
-        }
-        let claimed = Medium {
-            claims: Some(Claims { capacity_bytes: Some(64_000_000_000), ..Claims::default() }),
-            ..card("", "", 8_000_000_000)
-        };
-        assert_eq!(Model::of(&published(claimed, None)).capacity_gb, 64);
-    }
-
-    #[test]
     fn classes_in_a_few_words() {
         let mut run = published(card("a", "b", 1 << 35), None);
         run.classes = Some(SpeedClasses {
@@ -356,6 +306,10 @@ mod tests {
         });
         run.claims = Some(Claims { app_class: Some(1), ..Claims::default() });
         assert_eq!(run.class_words(), ["C10", "U1", "A1"]);
+        for (app_class, words) in [(999, "C10 U1 A999"), (1000, "C10 U1")] {
+            run.claims = Some(Claims { app_class: Some(app_class), ..Claims::default() });
+            assert_eq!(run.class_words().join(" "), words);
+        }
     }
 
     #[test]
@@ -379,8 +333,13 @@ mod tests {
 
     #[test]
     fn a_label_is_a_power_of_two_within_a_tenth_below_and_eight_hundredths_above() {
-        use MediumKind::{Sd, Ssd};
+        use MediumKind::{Nvme, Sd, Ssd, Usb};
         for (bytes, kind, label) in [
+            (31_914_983_424, Sd, 32_000_000_000),
+            (4_194_304, Sd, 4_000_000),
+            // Of disks.
+            (120_034_123_776, Usb, 120_000_000_000),
+            (512_110_190_592, Nvme, 512_000_000_000),
             (57_599_999_999, Sd, 58_000_000_000),
             (57_600_000_000, Sd, 64_000_000_000),
             (69_120_000_000, Sd, 64_000_000_000),
@@ -421,25 +380,16 @@ mod tests {
     }
 
     #[test]
-    fn below_a_gigabyte_the_megabytes_are_part_of_the_model() {
-        for (bytes, model, gb) in [
-            (900_000_000, "m", 1),
-            (890_000_000, "m 890 mb", 1),
-            (450_000_000, "m 450 mb", 0),
-            (1_100_000_000, "m", 1),
-        ] {
-            let model_of = Model::of(&published(card("", "m", bytes), None));
-            assert_eq!((model_of.model.as_str(), model_of.capacity_gb), (model, gb), "{bytes}");
-        }
-    }
-
-    #[test]
     fn no_bytes_are_no_capacity() {
-        let mut medium = card("a", "b", 0);
-        assert_eq!(published(medium.clone(), None).labelled_bytes(), None);
-        medium.capacity_bytes = Some(8_000_000_000);
-        medium.claims = Some(Claims { capacity_bytes: Some(0), ..Claims::default() });
-        assert_eq!(published(medium, None).labelled_bytes(), Some(8_000_000_000));
+        let claims = |bytes| Some(Claims { capacity_bytes: Some(bytes), ..Claims::default() });
+        for (bytes, claims, labelled) in [
+            (0, None, None),
+            (8_000_000_000, claims(0), Some(8_000_000_000)),
+            (8_000_000_000, claims(64_000_000_000), Some(64_000_000_000)),
+        ] {
+            let medium = Medium { claims, ..card("a", "b", bytes) };
+            assert_eq!(published(medium, None).labelled_bytes(), labelled);
+        }
     }
 
     #[test]
@@ -467,13 +417,6 @@ mod tests {
         }
         run.interface = Some(String::new());
         assert_eq!(run.interface_words(), None);
-        let class = |app_class: u32| {
-            let mut run = published(card("a", "b", 1 << 35), None);
-            run.claims = Some(Claims { app_class: Some(app_class), ..Claims::default() });
-            run.class_words()
-        };
-        assert_eq!(class(999), ["A999"]);
-        assert_eq!(class(1_000), [""; 0]);
     }
 
     #[test]

@@ -192,32 +192,9 @@ columns! {
 }
 
 /// Columns of a run that are repeated in each row of its cells, in formats with a single table.
-pub const REPEATED: &[&str] = &[
-    "run_id",
-    "received",
-    "origin",
-    "name",
-    "kind",
-    "vendor",
-    "model",
-    "firmware",
-    "capacity_bytes",
-    "is_fake",
-    "interface",
-    "classes",
-    "label",
-    "started",
-    "suite",
-    "software",
-    "software_version",
-    "filesystem",
-    "scheduler",
-    "reader",
-    "kernel",
-    "arch",
-    "board",
-    "local_name",
-];
+pub const REPEATED: &str = "run_id received origin name kind vendor model firmware capacity_bytes is_fake \
+    interface classes label started suite software software_version filesystem scheduler reader \
+    kernel arch board local_name";
 
 fn rate(estimate: Option<&Estimate>, part: fn(&Estimate) -> Option<f64>) -> ColumnValue {
     real(estimate.and_then(part))
@@ -292,14 +269,14 @@ columns! {
 
 /// The columns of [`REPEATED`].
 pub(super) fn repeated() -> impl Iterator<Item = &'static ExportColumn<CollectionRun>> {
-    REPEATED.iter().filter_map(|name| RUN.iter().find(|column| column.name == *name))
+    REPEATED.split(' ').filter_map(|name| RUN.iter().find(|column| column.name == name))
 }
 
 /// Names and types of the columns of a table, in formats with a table of runs and one of cells.
 pub(super) type Columns = Vec<(String, ColumnKind)>;
 
 /// Units of numeric columns, as a JSON object by name of the column: `B`, `B/s`, `1/s`, `ns`, `GB`,
-/// and `1` for counts. The axes of a curve have their own.
+/// and `1` for counts.
 pub(super) fn units(columns: &Columns) -> String {
     let units: serde_json::Map<String, serde_json::Value> = columns
         .iter()
@@ -317,8 +294,6 @@ fn unit(name: &str) -> &'static str {
         "iops" => "1/s",
         "ns" => "ns",
         "gb" => "GB",
-        "x" => "x_axis",
-        "y" => "y_axis",
         _ => "1",
     }
 }

@@ -1,11 +1,9 @@
 //! Document that is sent: the published part of a record, as text, without private words.
 
-use std::io::Write;
-
 use flate2::Compression;
-use flate2::write::GzEncoder;
 use record::{Published, Record};
 
+use crate::repository::write_packed;
 use program::exit::{OrExit, Result};
 use session::published_run;
 
@@ -25,10 +23,9 @@ impl SubmissionDocument {
     /// Packs what a collection gets of a record.
     pub fn of(record: &Record) -> Result<SubmissionDocument> {
         let (run, blanked) = published_run::of(record)?;
-        let json = record::json::indented(&run.encode()) + "\n";
-        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-        packer.write_all(json.as_bytes()).or_internal()?;
-        let packed_bytes = packer.finish().or_internal()?.len() as u64;
+        let json = record::json::indented(&run.encode());
+        let packed = write_packed(Vec::new(), Compression::default(), &json).or_internal()?;
+        let (json, packed_bytes) = (json + "\n", packed.len() as u64);
         Ok(SubmissionDocument { run, json, packed_bytes, blanked })
     }
 }
@@ -55,16 +52,15 @@ mod tests {
         record.cells[0].on = Some("mmc-SD32G_0xDEADBEEF42".into());
         record.flags.push(Flag::Note { text: "by jane".into() });
         let document = SubmissionDocument::of(&record).unwrap();
-        assert_eq!(document.run.model.as_deref(), Some("SD32G [not published]"));
-        assert_eq!(
-            document.run.cells[0].reason.as_deref(),
-            Some("cannot write [not published]/test: no space")
-        );
-        assert_eq!(
-            document.run.cells[0].on.as_deref(),
-            Some("[not published]"),
-            "the longest first"
-        );
+        let cell = &document.run.cells[0];
+        for (text, is) in [
+            (&document.run.model, "SD32G [not published]"),
+            (&cell.reason, "cannot write [not published]/test: no space"),
+            // The longest first.
+            (&cell.on, "[not published]"),
+        ] {
+            assert_eq!(text.as_deref(), Some(is));
+        }
         assert!(!document.json.contains("DEADBEEF") && !document.json.contains("/media"));
         assert_eq!(document.blanked, 3);
     }
@@ -82,9 +78,7 @@ mod tests {
     fn what_cannot_be_printed_does_not_leave() {
         let mut record = record();
         record.medium.model = Some(" STORE\u{0}N\nGO\u{202e} ".into());
-        assert_eq!(
-            SubmissionDocument::of(&record).unwrap().run.model.as_deref(),
-            Some("STORE N GO")
-        );
+        let document = SubmissionDocument::of(&record).unwrap();
+        assert_eq!(document.run.model.as_deref(), Some("STORE N GO"));
     }
 }

@@ -171,37 +171,20 @@ impl PullRequest<'_> {
         let (dir, branch, subject) = (self.dir(), &self.branch, &self.subject);
         let head = format!("{}:{branch}", self.target.sender);
         let by_tool = fork.owner.as_ref().and_then(|of| {
-            let body = "One record, by flashmark-collection submit.";
-            let (fork_it, request): (Vec<&str>, Vec<&str>) = if has("gh") {
-                (
-                    vec!["gh", "repo", "fork", of, "--clone=false"],
-                    vec![
-                        "gh", "pr", "create", "--repo", of, "--base", base, "--head", &head,
-                        "--title", subject, "--body", body,
-                    ],
-                )
+            let (fork_it, request, text) = if has("gh") {
+                (["gh", "repo", "fork", of, "--clone=false"], ["gh", "pr", "create"], "--body")
             } else if has("tea") {
                 (
-                    vec!["tea", "repos", "fork", "--repo", of],
-                    vec![
-                        "tea",
-                        "pulls",
-                        "create",
-                        "--repo",
-                        of,
-                        "--base",
-                        base,
-                        "--head",
-                        &head,
-                        "--title",
-                        subject,
-                        "--description",
-                        body,
-                    ],
+                    ["tea", "repos", "fork", "--repo", of],
+                    ["tea", "pulls", "create"],
+                    "--description",
                 )
             } else {
                 return None;
             };
+            let body = "One record, by flashmark-collection submit.";
+            let what = ["--base", base, "--head", &head, "--title", subject, text, body];
+            let request = [&request[..], &["--repo", of], &what].concat();
             let forked = ran(dir, &fork_it);
             let pushed =
                 forked.and_then(|_| ran(dir, &["git", "push", "--quiet", &fork.address, branch]));
