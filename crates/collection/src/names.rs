@@ -276,14 +276,12 @@ fn is_sold(kind: MediumKind, class_bytes: u64) -> bool {
     is_power(1_000_000_000) || is_power(1_000_000) || sizes.contains(&(class_bytes / step))
 }
 
-/// Why a person has to look at the names of a run: its program is called like Flashmark.
-pub(crate) fn caveats(run: &Published) -> Vec<String> {
+/// Why a person has to look at the name of a run's program: it is called like Flashmark.
+pub(crate) fn caveat(run: &Published) -> Option<String> {
     let software = folded(&run.software.name);
     let letters: String = software.chars().filter(|c| c.is_alphanumeric()).collect();
-    let is_like_ours = letters.contains("flashmark") && !run.software.is_flashmark();
-    let imitated =
-        is_like_ours.then(|| format!("its software is called {software}, and is not Flashmark"));
-    imitated.into_iter().collect()
+    (letters.contains("flashmark") && !run.software.is_flashmark())
+        .then(|| format!("its software is called {software}, and is not Flashmark"))
 }
 
 /// True if nothing identifies the medium: no name at all, or only that of a reader or of a virtual

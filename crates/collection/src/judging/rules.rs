@@ -123,7 +123,7 @@ pub(super) fn caveats(run: &Published, headline: &RunHeadline) -> Vec<String> {
         return caveats;
     }
     caveats.extend(run.cells.iter().find_map(|cell| unlike_a_medium(cell, run)));
-    caveats.extend(crate::names::caveats(run));
+    caveats.extend(crate::names::caveat(run));
     caveats.extend(too_large(run));
     caveats.extend(
         HeadlineFigure::ALL

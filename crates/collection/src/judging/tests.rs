@@ -182,6 +182,7 @@ kind "ssd" & link null & took ["random-read",200000,2000,200] => taken
 kind "compact-flash" & link null & took ["random-read",1000,10,200] => taken random-read-4k of 501253 IOPS is beyond what any CompactFlash card does
 kind "unknown" & link null & took ["random-read",500,5,200] => taken random-read-4k of 1002506 IOPS is beyond what any medium but an NVMe drive does; say of which kind it is
 software/name "Flashmark" => taken
+software/name "Flashmark-NG" => taken its software is called flashmark-ng, and is not Flashmark
 software/name "FlashMark  (official)" => taken its software is called flashmark (official), and is not Flashmark
 software/name "Fl\u0430shmark" => taken its software is called flashmark, and is not Flashmark
 kind "nvme" & link null & software/name "fio" & took ["random-read",1000000,1,100] & /metrics {"iops":{"value":7.9e6,"n":100}} & /histogram null => taken random-read-4k of 7900000 IOPS is beyond what any NVMe SSD does

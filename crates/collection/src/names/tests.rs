@@ -78,14 +78,6 @@ fn media_without_a_name_are_not_grouped() {
 }
 
 #[test]
-fn a_program_that_is_called_like_ours_is_looked_at() {
-    let mut run = run("SanDisk", "Extreme", 32);
-    assert_eq!(caveats(&run), [""; 0]);
-    run.software.name = "Flashmark-NG".to_owned();
-    assert!(caveats(&run)[0].contains("is called flashmark-ng"));
-}
-
-#[test]
 fn one_disk_is_one_line_whatever_reports_its_size() {
     let key = |bytes: u64, kind, model: &str| {
         let run = Published { kind, capacity_bytes: Some(bytes), ..run("Samsung", model, 1) };

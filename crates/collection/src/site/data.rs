@@ -52,32 +52,39 @@ impl Bulk {
     }
 }
 
+/// A column of the table as CSV: its name and its value.
+type CsvColumn = (&'static str, fn(&CollectionLine) -> String);
+
+/// Columns of a line before those of its figures.
+const COLUMNS: [CsvColumn; 17] = [
+    ("medium", |line| text(&line.slug)),
+    ("name", |line| text(&line.name)),
+    ("kind", |line| line.model.kind.name().to_owned()),
+    ("vendor", |line| text(&line.model.vendor)),
+    ("model", |line| text(&line.model.model)),
+    ("capacity_gb", |line| line.model.capacity_gb.to_string()),
+    ("origin", |line| line.origin.name().to_owned()),
+    ("interface", |line| text(line.interface.as_deref().unwrap_or_default())),
+    ("classes", |line| text(&line.classes.join(" "))),
+    ("runs", |line| line.runs.to_string()),
+    ("senders", |line| line.senders.to_string()),
+    ("fakes", |line| line.fakes.to_string()),
+    ("damaged", |line| line.damaged.to_string()),
+    ("is_fake", |line| line.is_fake.to_string()),
+    ("is_damaged", |line| line.is_damaged.to_string()),
+    ("is_listed", |line| line.is_listed.to_string()),
+    ("latest", |line| text(&line.latest)),
+];
+
 /// Header of [`line_csv`]: properties of the medium, then eight columns for each figure (median,
 /// low, high, runs, hosts, senders, against, standing) in IOPS, bytes per second or nanoseconds.
 pub fn csv_head() -> String {
-    let mut heads: Vec<String> = [
-        "medium",
-        "name",
-        "kind",
-        "vendor",
-        "model",
-        "capacity_gb",
-        "origin",
-        "interface",
-        "classes",
-        "runs",
-    ]
-    .into_iter()
-    .chain(["senders", "fakes", "damaged", "is_fake", "is_damaged", "is_listed", "latest"])
-    .map(str::to_owned)
-    .collect();
+    let mut heads = COLUMNS.map(|(name, _)| name.to_owned()).to_vec();
     for figure in HeadlineFigure::ALL {
         let (name, unit) = (figure.entry().column, figure.unit().name());
         heads.extend(["", "_low", "_high"].map(|part| format!("{name}{part}_{unit}")));
-        heads.extend(
-            ["_runs", "_hosts", "_senders", "_against", "_standing"]
-                .map(|part| format!("{name}{part}")),
-        );
+        let counts = ["runs", "hosts", "senders", "against", "standing"];
+        heads.extend(counts.map(|part| format!("{name}_{part}")));
     }
     heads.push("verdict".to_owned());
     heads.join(",") + "\r\n"
@@ -85,25 +92,7 @@ pub fn csv_head() -> String {
 
 /// A line as CSV (RFC 4180), with its line end.
 pub fn line_csv(line: &CollectionLine) -> String {
-    let mut fields = vec![
-        text(&line.slug),
-        text(&line.name),
-        line.model.kind.name().to_owned(),
-        text(&line.model.vendor),
-        text(&line.model.model),
-        line.model.capacity_gb.to_string(),
-        line.origin.name().to_owned(),
-        text(line.interface.as_deref().unwrap_or_default()),
-        text(&line.classes.join(" ")),
-        line.runs.to_string(),
-        line.senders.to_string(),
-        line.fakes.to_string(),
-        line.damaged.to_string(),
-        line.is_fake.to_string(),
-        line.is_damaged.to_string(),
-        line.is_listed.to_string(),
-        text(&line.latest),
-    ];
+    let mut fields = COLUMNS.map(|(_, value)| value(line)).to_vec();
     for figure in HeadlineFigure::ALL {
         match line.figures.get(&figure) {
             Some(HostSpread { median, low, high, runs, hosts, senders, against, standing }) => {

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use collection::Upload;
 use record::text::{hex, printable};
@@ -65,7 +65,7 @@ pub fn receive(flags: &ReceiveFlags) -> Result {
     // Two records at once are counted one after the other.
     let lock = fs::File::open(&folder).or_internal()?;
     flock(&lock, FlockOperation::LockExclusive).or_internal()?;
-    let path = place(&repository, &flags.sender, &id);
+    let path = folder.join(&flags.sender).join(format!("{id}.json.gz"));
     let waiting = waiting(&repository);
     let is_known = waiting.iter().any(|file| file.path == path)
         || repository.place(&flags.sender, &id).exists();
@@ -94,10 +94,6 @@ fn in_short(upload: &Upload) -> String {
     let caveats = upload.caveats.iter().map(|caveat| format!("; {caveat}"));
     let text = format!("{}. {verdict} {doubt}{}", upload.run.name(), caveats.collect::<String>());
     printable(&text)
-}
-
-fn place(repository: &Repository, sender: &str, id: &str) -> PathBuf {
-    repository.dir().join(INCOMING).join(sender).join(format!("{id}.json.gz"))
 }
 
 /// The records that wait.

@@ -155,18 +155,14 @@ mod tests {
         let theirs = dir.path().join("theirs");
         fs::create_dir(&theirs).unwrap();
         fs::write(theirs.join("thesis.tex"), "years").unwrap();
-        assert_eq!(WholeDir::take(&theirs).map(|_| ()).unwrap_err().exit, Exit::Refused);
-        assert_eq!(
-            WholeDir::take(&theirs.join("thesis.tex")).map(|_| ()).unwrap_err().exit,
-            Exit::Usage
-        );
-        assert_eq!(
-            WholeDir::take(&dir.path().join("none/site")).map(|_| ()).unwrap_err().exit,
-            Exit::Usage
-        );
-        let names: Vec<_> =
-            fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(names.len(), 2, "nothing is left over: {names:?}");
+        for (place, exit) in [
+            (theirs.clone(), Exit::Refused),
+            (theirs.join("thesis.tex"), Exit::Usage),
+            (dir.path().join("none/site"), Exit::Usage),
+        ] {
+            assert_eq!(WholeDir::take(&place).map(|_| ()).unwrap_err().exit, exit);
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left over");
     }
 
     #[test]

@@ -19,8 +19,7 @@ use crate::repository::judging::{self, JudgedRecord, MISPLACED, RunInShort, judg
 use crate::repository::{RecordFile, Repository};
 use crate::shared_file;
 use program::exit::{Failure, OrExit, Result, usage};
-use session::kept::measured;
-use session::kept::{find, load_from};
+use session::kept::{find, load_from, measured};
 use session::published_run;
 
 /// Lines to publish.
