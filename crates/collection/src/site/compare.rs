@@ -20,6 +20,9 @@ use super::address::{Links, SiteInfo};
 use super::table::MAX_COMPARED;
 use super::{SiteFrame, figures, kind_head, table};
 
+/// A medium with its runs.
+type Compared = (CollectionLine, Vec<CollectionRun>);
+
 /// Comparison of the best media of a kind, at most [`MAX_COMPARED`], `compare/KIND.html`: figures with
 /// their spread, the best for each use, curves against block size, and the significant differences.
 /// The entries of a line are its runs; fakes are skipped unless the line is one of fakes.
@@ -106,11 +109,7 @@ struct Cell {
     best: bool,
 }
 
-fn page(
-    site: &SiteInfo,
-    heading: String,
-    media: &[(CollectionLine, Vec<CollectionRun>)],
-) -> String {
+fn page(site: &SiteInfo, heading: String, media: &[Compared]) -> String {
     let links = Links { site, depth: 1 };
     let records = records(media);
     let found = findings::compare_curves(&records);
@@ -129,11 +128,7 @@ fn page(
     page.render().expect("a template that compiled renders into memory")
 }
 
-fn head(
-    links: &Links,
-    line: &CollectionLine,
-    media: &[(CollectionLine, Vec<CollectionRun>)],
-) -> MediumHead {
+fn head(links: &Links, line: &CollectionLine, media: &[Compared]) -> MediumHead {
     let mut facts = super::kind_and_size(&line.model);
     facts.push(words::count(line.runs as usize, "run"));
     let without = (media.len() > 2).then(|| {
@@ -154,20 +149,19 @@ fn head(
 
 /// The records of all media, named so that each line is one medium whatever its runs are called:
 /// the same model measured and published is two media.
-fn records(media: &[(CollectionLine, Vec<CollectionRun>)]) -> Vec<Record> {
+fn records(media: &[Compared]) -> Vec<Record> {
     let names: Vec<String> = media.iter().map(|(line, _)| called(line, media)).collect();
-    let of = |(at, (line, entries)): (usize, &(CollectionLine, Vec<CollectionRun>))| {
+    let of = |(at, (line, entries)): (usize, &Compared)| {
         let name = names[at].clone();
         let (slug, gb) = (line.slug.clone(), line.model.capacity_gb);
         let counts = line.believed(entries).into_iter();
         counts
             .map(|entry| {
                 let mut record = entry.run.to_record(&entry.id);
-                (record.medium.vendor, record.medium.profile, record.medium.cid) =
-                    (None, None, None);
-                (record.medium.serial, record.medium.model) =
-                    (Some(slug.clone()), Some(name.clone()));
-                record.medium.capacity_bytes = Some(gb * 1_000_000_000);
+                let it = &mut record.medium;
+                (it.vendor, it.profile, it.cid) = (None, None, None);
+                (it.serial, it.model) = (Some(slug.clone()), Some(name.clone()));
+                it.capacity_bytes = Some(gb * 1_000_000_000);
                 record
             })
             .collect::<Vec<_>>()
@@ -176,14 +170,14 @@ fn records(media: &[(CollectionLine, Vec<CollectionRun>)]) -> Vec<Record> {
 }
 
 /// Name of a medium on this page, with its origin if another has the same name.
-fn called(line: &CollectionLine, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
+fn called(line: &CollectionLine, media: &[Compared]) -> String {
     let name = printable(&line.name);
     let twins = media.iter().filter(|(other, _)| printable(&other.name) == name).count();
     let what = if line.is_fake { "fakes" } else { line.origin.name() };
     if twins > 1 { format!("{name} ({what})") } else { name }
 }
 
-fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -> Option<Row> {
+fn row(figure: HeadlineFigure, media: &[Compared]) -> Option<Row> {
     let spread = |line: &CollectionLine| line.figures.get(&figure).copied().filter(figures::sound);
     let known = || media.iter().filter_map(|(line, _)| spread(line));
     // A figure without a range cannot be distinguished from the next: it is never the best, and no
@@ -191,12 +185,9 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
     let has_range = |spread: &HostSpread| spread.low < spread.high;
     // Nor is one that a figure without a rank exceeds.
     let medians = || known().map(|spread| spread.median);
-    let best = if figure.smaller_is_better() {
-        medians().reduce(f64::min)
-    } else {
-        medians().reduce(f64::max)
-    };
-    let cell = |(line, _): &(CollectionLine, Vec<CollectionRun>)| {
+    let better = if figure.smaller_is_better() { f64::min } else { f64::max };
+    let best = medians().reduce(better);
+    let cell = |(line, _): &Compared| {
         let spread = spread(line)?;
         Some(Cell {
             value: figures::with_unit(figure, spread.median),
@@ -259,13 +250,13 @@ const DRAWN: [(&str, &str, &str); 4] = [
     ("sequential-read", metric::BPS, "Sequential reads"),
 ];
 
-fn charts(media: &[(CollectionLine, Vec<CollectionRun>)], records: &[Record]) -> Vec<Panel> {
+fn charts(media: &[Compared], records: &[Record]) -> Vec<Panel> {
     DRAWN.iter().map(|drawn| chart(drawn, media, records)).collect()
 }
 
 fn chart(
     (test, metric, title): &(&str, &str, &str),
-    media: &[(CollectionLine, Vec<CollectionRun>)],
+    media: &[Compared],
     records: &[Record],
 ) -> Panel {
     let mut table = Table::new(&["Medium", "#Block", "#Mean", "#Runs"]);
@@ -298,7 +289,7 @@ fn chart(
 }
 
 /// Names of the media that have no curve in any chart.
-fn uncharted(media: &[(CollectionLine, Vec<CollectionRun>)], panels: &[Panel]) -> String {
+fn uncharted(media: &[Compared], panels: &[Panel]) -> String {
     let is_drawn = |name: &String| {
         panels.iter().flat_map(|panel| &panel.chart.series).any(|series| series.name == *name)
     };

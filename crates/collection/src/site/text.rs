@@ -138,33 +138,22 @@ fn to_html(markdown: &str, file: &str, links: &Links) -> String {
     let mut heading: Option<(HeadingLevel, Option<CowStr>, usize)> = None;
     let (mut dropped_links, mut about) = (Vec::new(), String::new());
     let (mut heads, mut column): (Vec<String>, usize) = (Vec::new(), 0);
+    let begin = |level, id| {
+        Event::Start(Tag::Heading { level, id, classes: Vec::new(), attrs: Vec::new() })
+    };
     for event in Parser::new_ext(markdown, options) {
         match event {
             Event::Start(Tag::Heading { level, id, .. }) => {
                 heading = Some((level, id, events.len()));
-                events.push(Event::Start(Tag::Heading {
-                    level,
-                    id: None,
-                    classes: Vec::new(),
-                    attrs: Vec::new(),
-                }));
+                events.push(begin(level, None));
             }
             Event::End(TagEnd::Heading(level)) => {
                 if let Some((level, id, at)) = heading.take() {
                     about = words_of(&events[at..]);
                     let id = id.or_else(|| Some(anchor(&about).into()));
-                    events[at] = Event::Start(Tag::Heading {
-                        level,
-                        id,
-                        classes: Vec::new(),
-                        attrs: Vec::new(),
-                    });
+                    events[at] = begin(level, id);
                 }
                 events.push(Event::End(TagEnd::Heading(level)));
-            }
-            Event::Start(Tag::TableHead) => {
-                heads.clear();
-                events.push(Event::Start(Tag::TableHead));
             }
             Event::End(TagEnd::TableHead) => {
                 heads = cells_of(&events);
@@ -187,11 +176,10 @@ fn to_html(markdown: &str, file: &str, links: &Links) -> String {
                 column += 1;
             }
             Event::Start(Tag::Table(columns)) => {
-                let about = escape(&about);
-                events.push(Event::Html(
-                    format!("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table: {about}\">")
-                        .into(),
-                ));
+                let label = format!("aria-label=\"Table: {}\"", escape(&about));
+                let scroll =
+                    format!("<div class=\"scroll\" tabindex=\"0\" role=\"group\" {label}>");
+                events.push(Event::Html(scroll.into()));
                 // An alignment would be an inline style, which the policy forbids.
                 events.push(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])));
             }

@@ -123,14 +123,12 @@ fn corrected(stored: Option<&Record>, record: &Record) -> String {
         ]
     };
     let Some(stored) = stored else { return " (corrected)".to_owned() };
-    let differences =
-        facts(stored).into_iter().zip(facts(record)).filter_map(|((name, was), (_, is))| {
-            let is = is.filter(|is| was.as_ref() != Some(is))?;
-            Some(format!(
-                "; {name}: {is}{}",
-                was.map(|was| format!(", was {was}")).unwrap_or_default()
-            ))
-        });
+    let differences = facts(stored).into_iter().zip(facts(record));
+    let differences = differences.filter_map(|((name, was), (_, is))| {
+        let is = is.filter(|is| was.as_ref() != Some(is))?;
+        let was = was.map(|was| format!(", was {was}")).unwrap_or_default();
+        Some(format!("; {name}: {is}{was}"))
+    });
     format!(" (corrected){}", differences.collect::<String>())
 }
 
@@ -151,25 +149,19 @@ fn list_left(name: &str, found: &Import) {
 }
 
 fn known(flags: &ImportFlags) -> Result<KnownMedium> {
-    let capacity_bytes = match &flags.capacity {
-        Some(text) => Some(text.parse::<Bytes>().or_usage()?.0),
-        None => None,
-    };
-    let kind = match &flags.kind {
-        Some(name) => match MediumKind::named(name) {
-            Some(kind) => Some(kind),
-            None => {
-                let names = MediumKind::ALL.map(MediumKind::name).join(", ");
-                return usage(format_args!("'{name}' is no kind of medium; write one of {names}"));
-            }
-        },
-        None => None,
+    let capacity = flags.capacity.as_deref().map(str::parse::<Bytes>).transpose().or_usage()?;
+    let kind = match flags.kind.as_deref().map(|name| MediumKind::named(name).ok_or(name)) {
+        Some(Err(name)) => {
+            let names = MediumKind::ALL.map(MediumKind::name).join(", ");
+            return usage(format_args!("'{name}' is no kind of medium; write one of {names}"));
+        }
+        known => known.and_then(std::result::Result::ok),
     };
     Ok(KnownMedium {
         label: flags.label.clone(),
         vendor: flags.vendor.clone(),
         model: flags.model.clone(),
-        capacity_bytes,
+        capacity_bytes: capacity.map(|bytes| bytes.0),
         kind,
     })
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::ColumnCloseResult;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
@@ -147,10 +147,8 @@ impl Pending {
             (Values::Real(all), ColumnValue::Real(number)) => all.push(number),
             (Values::Truth(all), ColumnValue::Truth(truth)) => all.push(truth),
             (_, other) => {
-                return Err(ParquetError::General(format!(
-                    "{other:?} stands in a column of another kind"
-                ))
-                .into());
+                let why = format!("{other:?} stands in a column of another kind");
+                return Err(ParquetError::General(why).into());
             }
         }
         self.definition.push(i16::from(is_there));
@@ -159,29 +157,30 @@ impl Pending {
     }
 
     fn write(&mut self, column: &mut SerializedColumnWriter) -> Result<(), ParquetError> {
-        let (definition, repetition) = (Some(&self.definition[..]), self.repetition.as_deref());
+        let levels = (self.definition.as_slice(), self.repetition.as_deref());
         match &mut self.values {
-            Values::Text(all) => column
-                .typed::<ByteArrayType>()
-                .write_batch(all, definition, repetition)
-                .map(|_| all.clear())?,
-            Values::Integer(all) | Values::Time(all) => column
-                .typed::<Int64Type>()
-                .write_batch(all, definition, repetition)
-                .map(|_| all.clear())?,
-            Values::Real(all) => column
-                .typed::<DoubleType>()
-                .write_batch(all, definition, repetition)
-                .map(|_| all.clear())?,
-            Values::Truth(all) => column
-                .typed::<BoolType>()
-                .write_batch(all, definition, repetition)
-                .map(|_| all.clear())?,
+            Values::Text(all) => write_batch::<ByteArrayType>(column, all, levels)?,
+            Values::Integer(all) | Values::Time(all) => {
+                write_batch::<Int64Type>(column, all, levels)?
+            }
+            Values::Real(all) => write_batch::<DoubleType>(column, all, levels)?,
+            Values::Truth(all) => write_batch::<BoolType>(column, all, levels)?,
         }
         self.definition.clear();
         self.repetition.iter_mut().for_each(Vec::clear);
         Ok(())
     }
+}
+
+/// Writes the values of a column with their definition and repetition levels.
+fn write_batch<T: DataType>(
+    column: &mut SerializedColumnWriter,
+    all: &mut Vec<T::T>,
+    (definition, repetition): (&[i16], Option<&[i16]>),
+) -> Result<(), ParquetError> {
+    column.typed::<T>().write_batch(all, Some(definition), repetition)?;
+    all.clear();
+    Ok(())
 }
 
 /// A Parquet file in the making, with the rows that are not written yet.
