@@ -134,14 +134,15 @@ pub fn accept(flags: &AcceptFlags) -> Result {
         return refuse(printable(&why));
     }
     let to = repository.place(&file.sender, &file.id);
-    write(&to, &fs::read(&file.path).or_internal()?).or_internal()?;
+    to.parent().map_or(Ok(()), fs::create_dir_all).or_internal()?;
     if let Some(reason) = &flags.because {
         let accepted = repository.dir().join(ACCEPTED);
         let mut text = fs::read_to_string(&accepted).unwrap_or_default();
         text.push_str(&format!("{} {}\n", file.id, printable(reason)));
         write(&accepted, text.as_bytes()).or_internal()?;
     }
-    fs::remove_file(&file.path).or_internal()?;
+    // Moved, it keeps the time at which it was received.
+    fs::rename(&file.path, &to).or_internal()?;
     print(&format!("{} is in the collection\n", repository.place_of(&to).display()))?;
     Ok(Exit::Done)
 }

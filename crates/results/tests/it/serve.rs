@@ -131,13 +131,16 @@ fn a_record_waits_in_the_slot_until_a_reviewer_takes_it() {
     };
     let listed = server.run(&["incoming"]);
     assert!(listed.out.contains("2 records waiting"), "{listed}");
+    let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    let place = |folder: &str| {
+        Path::new(&server.dir).join(format!("{folder}/guest/{}.json.gz", id("guest")))
+    };
+    let received = modified(&place("incoming"));
     assert_eq!(server.run(&["accept", &id("guest")]).code, Some(0));
+    assert_eq!(modified(&place("records")), received, "what came since is newer");
     assert_eq!(server.run(&["reject", &id("bea")[..6]]).code, Some(0));
     assert_eq!(server.run(&["accept", &id("bea")]).code, Some(2), "it waits no more");
     assert_eq!(server.files("incoming"), Vec::<PathBuf>::new());
-    assert!(
-        Path::new(&server.dir).join(format!("records/guest/{}.json.gz", id("guest"))).is_file()
-    );
     assert_eq!(server.run(&["validate"]).code, Some(0));
 }
 
