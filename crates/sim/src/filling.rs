@@ -95,10 +95,8 @@ mod tests {
                 assert!(!filling.refuses(block * BLOCK_BYTES, 512));
                 filling.runs(block * BLOCK_BYTES, 512, true);
             }
-            assert_eq!(
-                filling.refuses(8 * BLOCK_BYTES, BLOCK_BYTES),
-                keeps == Keeps::FirstThenErrors
-            );
+            let is_refused = filling.refuses(8 * BLOCK_BYTES, BLOCK_BYTES);
+            assert_eq!(is_refused, keeps == Keeps::FirstThenErrors);
             filling.runs(8 * BLOCK_BYTES, 512, true);
             let kept = [9, 7, 8].map(|block| is_kept(&mut filling, block));
             assert_eq!(kept[0] && !kept[2], keeps != Keeps::Latest, "{keeps:?}");

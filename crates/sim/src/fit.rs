@@ -235,12 +235,8 @@ mod tests {
 
     #[test]
     fn the_table_in_the_documentation_is_the_one_that_is_measured() {
-        let page = include_str!("../../../docs/simulated-media.md");
-        assert!(
-            page.contains(&fit_table()),
-            "put this into docs/simulated-media.md:\n{}",
-            fit_table()
-        );
+        let (page, table) = (include_str!("../../../docs/simulated-media.md"), fit_table());
+        assert!(page.contains(&table), "put this into docs/simulated-media.md:\n{table}");
     }
 
     #[test]

@@ -112,11 +112,8 @@ mod tests {
         assert_eq!([0, 8192, 12288].map(|at| byte_at(&recent, at)), [0, 2, 2]);
         write(&mut recent, 8192, &[3; 4096]);
         write(&mut recent, 0, &[4; 4096]);
-        assert_eq!(
-            [0, 8192, 12288].map(|at| byte_at(&recent, at)),
-            [4, 3, 0],
-            "writing again renews"
-        );
+        // Writing again renews.
+        assert_eq!([0, 8192, 12288].map(|at| byte_at(&recent, at)), [4, 3, 0]);
         write(&mut recent, 8192, &[5; 512]);
         assert_eq!(byte_at(&recent, 9000), 0, "a page that is partly new is forgotten");
         recent.forget(100, 1);

@@ -80,20 +80,11 @@ mod tests {
 
     #[test]
     fn rates_and_times_are_ranked_their_own_way() {
-        let groups = [
-            vec![100.0, 101.0, 99.0],
-            vec![200.0, 202.0, 199.0],
-            vec![198.0, 201.0, 200.5],
-            vec![],
-        ];
-        assert_eq!(
-            ranks(&groups, true),
-            [(1, ContestRank::Best), (2, ContestRank::Same), (0, ContestRank::Worse)]
-        );
-        assert_eq!(
-            ranks(&groups, false),
-            [(0, ContestRank::Best), (2, ContestRank::Worse), (1, ContestRank::Worse)]
-        );
+        use ContestRank::{Best, Same, Worse};
+        let slow = vec![100.0, 101.0, 99.0];
+        let groups = [slow, vec![200.0, 202.0, 199.0], vec![198.0, 201.0, 200.5], vec![]];
+        assert_eq!(ranks(&groups, true), [(1, Best), (2, Same), (0, Worse)]);
+        assert_eq!(ranks(&groups, false), [(0, Best), (2, Worse), (1, Worse)]);
     }
 
     #[test]

@@ -89,9 +89,7 @@ mod tests {
             assert_eq!(Drift { range, slope }.is_steady_within(0.10), is_steady, "{range} {slope}");
         }
         // What is known well leaves SNIA's limits as they are.
-        assert!(
-            Drift { range: 0.2, slope: 0.1 }.is_steady_within(0.01)
-                && !Drift { range: 0.21, slope: 0.0 }.is_steady_within(0.01)
-        );
+        let is_steady = |range, slope| Drift { range, slope }.is_steady_within(0.01);
+        assert!(is_steady(0.2, 0.1) && !is_steady(0.21, 0.0));
     }
 }

@@ -196,10 +196,8 @@ mod tests {
     #[test]
     fn the_same_value_many_times_is_that_value_each_time() {
         for in_flight in [1, 4, 32] {
-            let (mut together, mut single) = (
-                QuantileEstimator::overlapping(3, in_flight),
-                QuantileEstimator::overlapping(3, in_flight),
-            );
+            let [mut together, mut single] =
+                [(); 2].map(|()| QuantileEstimator::overlapping(3, in_flight));
             for (value, times) in [(5, 3), (6, 1), (7, 50), (8, 20_000), (9, 1), (3, 40_000)] {
                 together.push_same(value, times);
                 (0..times).for_each(|_| single.push(value));
@@ -234,10 +232,8 @@ mod tests {
     fn no_interval_is_narrower_than_a_thousandth() {
         let found = of([2_000; 100]).quantile(0.5).unwrap();
         let ci95 = found.ci95.unwrap();
-        assert!(
-            (ci95.low - 1_998.0).abs() < 1e-9 && (ci95.high - 2_002.0).abs() < 1e-9,
-            "{ci95:?}"
-        );
+        let off = [ci95.low - 1_998.0, ci95.high - 2_002.0];
+        assert!(off.iter().all(|off| off.abs() < 1e-9), "{ci95:?}");
         assert_eq!(found.n, 100);
     }
 

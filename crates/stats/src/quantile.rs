@@ -109,10 +109,8 @@ mod tests {
     #[test]
     fn fractions_of_ranks_by_hand() {
         let (low, high) = fractional_ranks(10.0, 0.5, 0.95).expect("ten samples");
-        assert!(
-            (low - (2.0 + 14.6 / 45.0)).abs() < 1e-9 && (low + high - 11.0).abs() < 1e-9,
-            "{low} {high}"
-        );
+        assert!((low - (2.0 + 14.6 / 45.0)).abs() < 1e-9, "{low}");
+        assert!((low + high - 11.0).abs() < 1e-9, "{high}");
         assert_eq!(fractional_ranks(5.9, 0.5, 0.95), None);
     }
 

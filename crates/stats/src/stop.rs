@@ -97,10 +97,8 @@ mod tests {
             let rule = StopRule { relative_half_width: f64::from(thousandths) / 1000.0, ..RULE };
             rule.judge(5000, &rate, None)
         };
-        assert_eq!(
-            [judged(known_to - 1), judged(known_to)],
-            [StopVerdict::Continue, StopVerdict::Converged]
-        );
+        let found = [known_to - 1, known_to].map(judged);
+        assert_eq!(found, [StopVerdict::Continue, StopVerdict::Converged]);
     }
 
     #[test]

@@ -64,10 +64,8 @@ fn a_bypass_that_is_full_recovers_while_the_medium_is_idle() {
 fn random_order_inside_an_open_unit_costs_a_merge_whenever_the_log_is_full() {
     let mut device = fast("class10", 1);
     let mut dice = stats::Random::new(5);
-    let times: Vec<f64> = (0..4 * 1024)
-        .map(|_| ms(&mut device, Request::write(0, dice.below(64) * 64 * KIB, 64 * KIB)))
-        .collect();
-    let merges = times.iter().filter(|ms| **ms > 200.0).count();
+    let mut write = || ms(&mut device, Request::write(0, dice.below(64) * 64 * KIB, 64 * KIB));
+    let merges = (0..4 * 1024).filter(|_| write() > 200.0).count();
     assert_eq!(merges, 64, "a log of 4 MiB takes 64 writes of 64 KiB");
 }
 
@@ -104,14 +102,12 @@ fn a_cache_of_slc_fills_up_and_recovers_while_idle() {
 fn reads_that_straddle_units_show_the_geometry() {
     let mut device = fast("sd-class4", 1);
     let mut straddle = |at: u64| {
-        let mut times: Vec<f64> = (0..401)
-            .map(|i| ms(&mut device, Request::read(0, at + i * 16 * MIB - 512, KIB)))
-            .collect();
+        let mut read = |i: u64| ms(&mut device, Request::read(0, at + i * 16 * MIB - 512, KIB));
+        let mut times: Vec<f64> = (0..401).map(&mut read).collect();
         times.sort_by(f64::total_cmp);
         times[200]
     };
-    let (inside, unit, au) =
-        (straddle(64 * MIB + 8 * KIB), straddle(64 * MIB + 16 * KIB), straddle(64 * MIB));
+    let [inside, unit, au] = [8 * KIB, 16 * KIB, 0].map(|at| straddle(64 * MIB + at));
     assert!((0.04..0.11).contains(&(unit - inside)), "{inside} {unit}");
     assert!((0.18..0.29).contains(&(au - inside)), "{inside} {au}");
 }
@@ -140,11 +136,11 @@ fn at_depth(name: &str, depth: u32, write: bool) -> f64 {
 #[test]
 fn a_single_write_that_follows_is_no_stream() {
     let mut device = fast("usb2-cruzer", 1);
-    [0, 256, 512]
-        .into_iter()
-        .for_each(|mib| drop(run(&mut device, Request::write(0, mib * MIB, 64 * KIB))));
-    let times =
-        [0, 1, 2].map(|block| ms(&mut device, Request::write(0, 8 * GIB + block * 4096, 4096)));
+    for mib in [0, 256, 512] {
+        run(&mut device, Request::write(0, mib * MIB, 64 * KIB));
+    }
+    let mut write = |at| ms(&mut device, Request::write(0, at, 4096));
+    let times = [0, 1, 2].map(|block| write(8 * GIB + block * 4096));
     assert!(times[0] < 20.0 && times[1] < 20.0 && times[2] > 500.0, "{times:?}");
 }
 

@@ -42,9 +42,8 @@ fn truth_hardly_depends_on_the_seed() {
 fn headlines_are_near_the_truth() {
     for name in ["class10", "class10-bypass", "a1", "usb3-modern", "pattern-cheat", "disk-5400"] {
         let headline = truth::headline(profile(name), 1);
-        for (block, shown) in
-            [(4096, headline.random_write_4k_iops), (16384, headline.random_write_16k_iops)]
-        {
+        let shown = [headline.random_write_4k_iops, headline.random_write_16k_iops];
+        for (block, shown) in [4096, 16384].into_iter().zip(shown) {
             let iops = truth::random_write_iops(profile(name), block, 512 * MIB, 1);
             assert!((shown / iops - 1.0).abs() < 0.02, "{name} at {block}: {shown} {iops}");
         }

@@ -36,10 +36,8 @@ fn stream(random: &mut Random) -> Vec<f64> {
 fn holds(interval: Interval, value: f64) {
     assert!(interval.low.is_finite() && interval.high.is_finite(), "{interval:?}");
     let slack = 1e-9 * value.abs();
-    assert!(
-        interval.low <= value + slack && value <= interval.high + slack,
-        "{interval:?} {value}"
-    );
+    let is_inside = interval.low <= value + slack && value <= interval.high + slack;
+    assert!(is_inside, "{interval:?} {value}");
 }
 
 /// The smallest and the largest of these.
@@ -140,10 +138,8 @@ fn check_quantiles(number: u64, values: &[f64], random: &mut Random) {
     for quantile in known {
         assert!(values.iter().any(|value| *value as u64 as f64 == quantile.value), "{quantile:?}");
         quantile.ci95.iter().for_each(|interval| holds(*interval, quantile.value));
-        assert!(
-            quantile.effective > 0.0 && quantile.effective <= quantile.n as f64,
-            "{quantile:?}"
-        );
+        let effective = quantile.effective;
+        assert!(effective > 0.0 && effective <= quantile.n as f64, "{quantile:?}");
     }
     let (q, n) = (*random.pick(&[0.5, 0.9, 0.99, 0.999]), random.below(4_000));
     if let Some((low, high)) = quantile_ranks(n, q, 0.95) {
