@@ -48,38 +48,24 @@ mod tests {
 
     #[test]
     fn figures_are_those_of_a_collection_only_where_they_really_are() {
-        for (row, figures) in [
+        for printed in [
             // A CF card: dd past the cache and iozone, of one comment.
-            (
-                "article-00056",
-                "random-write-4k 133, sequential-write 9600000, random-read-4k 1172, sequential-read 8500000",
-            ),
+            "article-00056: random-write-4k 133, sequential-write 9600000, random-read-4k 1172, sequential-read 8500000",
             // The author's own benchmark: fills, and milliseconds a sector.
-            (
-                "article-00272",
-                "random-write-512 46.51162790697674, random-fill 27420000, zero-fill 27580000",
-            ),
+            "article-00272: random-write-512 46.51162790697674, random-fill 27420000, zero-fill 27580000",
             // iozone in KiB/s.
-            (
-                "izp-00128",
-                "random-write-4k 1506.5, random-write-16k 1125.875, sequential-write 58750976, random-read-4k 3281.25, sequential-read 65987584",
-            ),
+            "izp-00128: random-write-4k 1506.5, random-write-16k 1125.875, sequential-write 58750976, random-read-4k 3281.25, sequential-read 65987584",
             // hdparm (MB of 2^20 bytes), dd with an fsync, iozone 4K.
-            (
-                "pid-00008",
-                "random-write-4k 261.23046875, sequential-write 14500000, random-read-4k 1218.26171875, sequential-read 33260830.72",
-            ),
+            "pid-00008: random-write-4k 261.23046875, sequential-write 14500000, random-read-4k 1218.26171875, sequential-read 33260830.72",
             // 64 I/Os in flight are not queue depth 1; CrystalDiskMark shows the best of five; reads
             // from the page cache are left out.
-            (
-                "jac-00001",
-                "random-write-4k 3203, sequential-write 33500000, random-read-4k 2927.25",
-            ),
-            ("smt-00060", ""),
+            "jac-00001: random-write-4k 3203, sequential-write 33500000, random-read-4k 2927.25",
+            "smt-00060: ",
         ] {
+            let row = printed.split(':').next().unwrap();
             let found = line_of(row).figures;
             let text = found.iter().map(|(figure, value)| format!("{} {value}", figure.name()));
-            assert_eq!(text.collect::<Vec<_>>().join(", "), figures, "{row}");
+            assert_eq!(format!("{row}: {}", text.collect::<Vec<_>>().join(", ")), printed);
         }
         assert!(line_of("ssp-00107").is_fake && !line_of("ssp-00001").is_fake);
     }

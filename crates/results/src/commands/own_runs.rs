@@ -42,45 +42,29 @@ pub fn each_measured<T: Send + Sync, E: From<Failure>>(
 #[cfg(test)]
 mod tests {
     use program::exit::usage;
-    use record::Record;
     use session::kept::measured;
 
     use super::*;
 
     const RUN: &str = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
 
-    fn store(runs: &[&str]) -> (tempfile::TempDir, Store) {
-        let dir = tempfile::tempdir().unwrap();
-        for name in runs {
-            std::fs::create_dir(dir.path().join(name)).unwrap();
-            std::fs::write(dir.path().join(name).join("record.json"), RUN).unwrap();
-        }
-        let store = Store::open(dir.path().to_owned());
-        (dir, store)
-    }
-
-    fn names(
-        store: &Store,
-        make: impl Fn(&RunDir) -> Result<Record> + Sync,
-    ) -> (Result<usize>, Vec<String>) {
-        let mut taken = Vec::new();
-        let ended = each_measured(store, make, |dir, _| {
-            taken.push(dir.name().to_owned());
-            Ok::<_, Failure>(())
-        });
-        taken.sort();
-        (ended, taken)
-    }
-
     #[test]
     fn a_run_of_which_nothing_can_be_made_does_not_end_the_others() {
-        let (dir, store) = store(&["a", "b", "c"]);
-        std::fs::write(dir.path().join("b/record.json"), "{").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in [("a", RUN), ("b", "{"), ("c", RUN)] {
+            let run = dir.path().join(name);
+            std::fs::create_dir(&run).unwrap();
+            std::fs::write(run.join("record.json"), text).unwrap();
+        }
         let not_c = |dir: &RunDir| match dir.name() {
             "c" => usage("it cannot be sent"),
             _ => measured(dir),
         };
-        let (ended, taken) = names(&store, not_c);
+        let mut taken = Vec::new();
+        let ended = each_measured(&Store::open(dir.path().to_owned()), not_c, |dir, _| {
+            taken.push(dir.name().to_owned());
+            Ok::<_, Failure>(())
+        });
         assert_eq!((ended.unwrap(), taken), (1, vec!["a".to_owned()]));
     }
 }

@@ -45,12 +45,11 @@ impl Server {
     }
 
     fn post(&self, body: &[u8], token: &str) -> (u16, String) {
-        let token = if token.is_empty() {
-            String::new()
-        } else {
-            format!("Authorization: Bearer {token}\r\n")
+        let head = match token {
+            "" => "POST /records HTTP/1.1\r\n".to_owned(),
+            token => format!("POST /records HTTP/1.1\r\nAuthorization: Bearer {token}\r\n"),
         };
-        self.ask(&format!("POST /records HTTP/1.1\r\n{token}"), body).unwrap()
+        self.ask(&head, body).unwrap()
     }
 
     fn run(&self, words: &[&str]) -> Ran {
@@ -167,15 +166,12 @@ fn a_killed_slot_has_all_that_it_acknowledged() {
     let all = times("POSTS", 24) as usize;
     let records: Vec<Vec<u8>> = (0..all).map(record).collect();
     // Bodies that never end are in nobody's way.
-    let slow: Vec<TcpStream> = (0..50)
-        .map(|_| {
-            let mut stream = TcpStream::connect(&server.address).unwrap();
-            stream
-                .write_all(b"POST /records HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\n{")
-                .unwrap();
-            stream
-        })
-        .collect();
+    let endless = b"POST /records HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\n{";
+    let slow = [(); 50].map(|()| {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        stream.write_all(endless).unwrap();
+        stream
+    });
     let (address, kill_at) = (server.address.clone(), all / 2);
     let kept: Vec<usize> = std::thread::scope(|scope| {
         let (done, count) = std::sync::mpsc::channel();
@@ -185,10 +181,8 @@ fn a_killed_slot_has_all_that_it_acknowledged() {
                 scope.spawn(move || {
                     let mut kept = Vec::new();
                     for at in (thread..all).step_by(4) {
-                        let head = "POST /records HTTP/1.1\r\n";
-                        if asked(address, head, &records[at])
-                            .is_some_and(|(status, _)| status == 201)
-                        {
+                        let answer = asked(address, "POST /records HTTP/1.1\r\n", &records[at]);
+                        if answer.is_some_and(|(status, _)| status == 201) {
                             kept.push(at);
                             let _ = done.send(());
                         }
