@@ -158,6 +158,8 @@ struct Tally<'a> {
     link: &'a Option<String>,
     spread: HostSpread,
     senders: BTreeSet<&'a str>,
+    /// Those of them that agree on it.
+    agreeing: BTreeSet<&'a str>,
     /// Time of the first voice.
     first: &'a str,
     /// Time at which it was confirmed.
@@ -192,6 +194,7 @@ impl<'a> Tally<'a> {
                 link,
                 spread,
                 senders: BTreeSet::new(),
+                agreeing: BTreeSet::new(),
                 first,
                 since: Some(first),
             });
@@ -216,8 +219,8 @@ impl<'a> Tally<'a> {
             standing,
             ..runs(&|who| senders.contains(who))?
         };
-        let senders = now.iter().map(|(who, _)| *who).collect();
-        Some(Tally { link, spread, senders, first, since: counting.since })
+        let (agreeing, senders) = (senders, now.iter().map(|(who, _)| *who).collect());
+        Some(Tally { link, spread, senders, agreeing, first, since: counting.since })
     }
 }
 
@@ -292,7 +295,7 @@ fn ranked<'a, 'b>(tallies: &'b [Tally<'a>], figure: HeadlineFigure) -> Option<&'
     }
     let others = |of: &Tally| {
         let all = tallies.iter().flat_map(|tally| &tally.senders);
-        all.filter(|who| !of.senders.contains(**who)).collect::<BTreeSet<_>>().len()
+        all.filter(|who| !of.agreeing.contains(**who)).collect::<BTreeSet<_>>().len()
     };
     let outnumbers = |of: &&&Tally| of.spread.senders as usize >= 2 * others(of);
     let first = confirmed.first();

@@ -67,15 +67,19 @@ impl Names {
 pub fn lines_of(sent: impl IntoIterator<Item = SentRun>, names: &Names) -> Vec<LineRuns> {
     let mut sent: Vec<SentRun> = sent.into_iter().collect();
     // Nobody takes the place of the publisher.
-    sent.sort_by(|a, b| (a.sender.is_some(), &a.received).cmp(&(b.sender.is_some(), &b.received)));
+    let rank = |it: &SentRun| (it.sender.is_some(), it.sender.as_deref() == Some(GUEST));
+    sent.sort_by(|a, b| (rank(a), &a.received).cmp(&(rank(b), &b.received)));
     let mut ids = BTreeSet::new();
     sent.retain(|it| ids.insert(it.id.clone()));
-    sent.sort_by(|a, b| a.received.cmp(&b.received));
+    // A guest takes the voice of nobody, whatever it sends and when.
+    let is_guest = |it: &SentRun| it.sender.as_deref() == Some(GUEST);
+    sent.sort_by(|a, b| (is_guest(a), &a.received).cmp(&(is_guest(b), &b.received)));
     let entries: Vec<Entry> =
         sent.iter().map(|it| names.entry(&it.run, it.sender.as_deref())).collect();
     let marked: Vec<MarkedRun<LineKey>> = sent
         .iter()
         .zip(&entries)
+        .filter(|(it, _)| !is_guest(it))
         .map(|(it, entry)| MarkedRun {
             marks: &it.marks,
             name: (entry.key(), it.origin),
@@ -129,8 +133,12 @@ fn line(origin: Origin, slug: String, mut runs: Vec<Placed>) -> LineRuns {
     let counting = || runs.iter().filter(|placed| placed.run.uncounted.is_none());
     let votes: Vec<Vote> = counting().map(vote).collect();
     let Consensus { figures, links, fake, damaged, verdict, shown } = Consensus::of(&votes);
+    let deciding: Vec<&Placed> = match counting().count() {
+        0 => runs.iter().collect(),
+        _ => counting().collect(),
+    };
     let usual = |text: &dyn Fn(&Placed) -> String| {
-        usual(runs.iter().map(|placed| (text(placed), placed.sender.as_deref())))
+        usual(deciding.iter().map(|placed| (text(placed), placed.sender.as_deref())))
     };
     let interface = usual(&|placed| link_of(placed).unwrap_or_default());
     let classes = usual(&|placed| placed.run.run.class_words().join(" "));

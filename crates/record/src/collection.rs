@@ -263,8 +263,10 @@ impl CollectionLine {
     /// Runs whose cells may stand for it on pages: where senders are distinguished only the one
     /// whose verdict it has, so that no other sender sets what is shown.
     pub fn believed<'a>(&self, runs: &'a [CollectionRun]) -> Vec<&'a CollectionRun> {
-        let is_it =
-            |run: &&CollectionRun| self.senders == 0 || self.shown.as_ref() == Some(&run.id);
+        let is_it = |run: &&CollectionRun| match self.senders {
+            0 => run.uncounted.is_none(),
+            _ => self.shown.as_ref() == Some(&run.id),
+        };
         runs.iter().filter(is_it).filter(|run| run.headline.is_fake == self.is_fake).collect()
     }
 }

@@ -151,7 +151,8 @@ impl Repository {
 
     /// Times at which records were received, by their paths in the repository, in RFC 3339 in UTC:
     /// those of the commits of the main line that added them, which the forge makes when it merges.
-    /// No commit counts as older than the one before it, nor as younger than `now`. Records that
+    /// No commit counts as older than the one before it, nor as younger than `now`; a fraction of a
+    /// second tells its place. Records that
     /// are not in git have the times of their files, which the slot for records sets.
     pub fn received(&self, now: &str) -> BTreeMap<PathBuf, String> {
         let words = "log --reverse --first-parent -m --no-renames --diff-filter=A --name-only \
@@ -159,12 +160,19 @@ impl Repository {
         let mut git = Command::new("git");
         git.env("TZ", "UTC").arg("-C").arg(&self.dir).args(words.split(' ')).arg(RECORDS);
         let log = git.output().ok().filter(|ran| ran.status.success()).map(|ran| ran.stdout);
-        let (mut times, mut time) = (BTreeMap::new(), NO_TIME.to_owned());
+        let (mut times, mut time, mut commit) = (BTreeMap::new(), NO_TIME.to_owned(), 0);
         for part in log.unwrap_or_default().split(|byte| *byte == 0) {
             let part = String::from_utf8_lossy(part);
             match part.strip_prefix('@') {
-                Some(next) => time = time.max(next.to_owned()).min(now.to_owned()),
-                None => drop(times.entry(PathBuf::from(part.trim())).or_insert(time.clone())),
+                Some(next) => {
+                    time = time.max(next.to_owned()).min(now.to_owned());
+                    commit += 1;
+                }
+                None => {
+                    // Two commits are never at one time, whatever their authors say.
+                    let at = format!("{}.{commit:06}Z", time.trim_end_matches('Z'));
+                    times.entry(PathBuf::from(part.trim())).or_insert(at);
+                }
             }
         }
         for file in self.records() {

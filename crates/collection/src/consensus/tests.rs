@@ -65,6 +65,7 @@ const ATTACKS: &str = "
     three on a faster link: 7 1500 / 3 9e5 over:usb-3.0 = 1500 confirmed 7:0
     13 on a faster link: 7 1500 / 13 9e5 over:usb-3.0 = 1500 confirmed 7:0
     14 on a faster link: 7 1500 / 14 9e5 over:usb-3.0 = 900000 confirmed 14:0
+    honest ones on it too: 1 1500 as:a; 1 1500 as:b; 1 1500 as:c; 1 1500 as:a over:usb-3.0; 1 1500 as:b over:usb-3.0 / 4 9e5 over:usb-3.0 = 1500 confirmed 3:0
     honest ones on two links: 3 1500; 3 90 over:sata / 11 9e5 over:usb-3.0 = 90 confirmed 3:0
     a link of one's own: 3 1500 / 1 9e5 over:sd; 1 9e5 over:ata; 1 9e5 over:sas = 1500 confirmed 3:0
     one from many hosts: 4 1500 / 60 2.84 as:liar = 1500 confirmed 4:1

@@ -18,11 +18,9 @@ const NAME_BYTES: usize = 128;
 /// Most bytes of a histogram as text: Flashmark writes up to 8 kB; one with every bucket filled has
 /// 90 kB.
 const HISTOGRAM_BYTES: usize = 256 << 10;
-/// Most filled buckets in the histograms of a run, after the first [`FEW_HISTOGRAMS`]. A full run
-/// has 300,000. A few bytes can unpack to the 33,000 buckets of one histogram.
-const MAX_PLACES: usize = 2_000_000;
-/// Number of histograms that cannot exceed [`MAX_PLACES`].
-const FEW_HISTOGRAMS: usize = 60;
+/// Most filled buckets in the histograms of a run. A full run has 300,000. A few bytes can unpack to
+/// the 33,000 buckets of one histogram.
+const MAX_PLACES: usize = 600_000;
 /// Beginning of the schema name of every version.
 const FAMILY: &str = "flashmark/";
 
@@ -33,7 +31,7 @@ const WHOLE: [&str; 3] = ["run", "medium", "plan"];
 pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> {
     let document: Value = serde_json::from_slice(json).map_err(|error| unparsed(&error, json))?;
     check_schema(document.get("schema"))?;
-    let mut scan = ScanState { limits, path: Vec::new(), histograms: 0, places: 0 };
+    let mut scan = ScanState { limits, path: Vec::new(), places: 0 };
     scan.value(&document)?;
     if WHOLE.iter().all(|name| document.get(name).is_some()) {
         let reason = "the document is a whole record; only the published part of one is taken, which is what `flashmark submit` sends";
@@ -180,8 +178,7 @@ pub(super) fn place_of(error: &serde_json::Error, json: &str) -> String {
 struct ScanState<'l> {
     limits: &'l UploadLimits,
     path: Vec<Step>,
-    histograms: usize,
-    /// Filled buckets of the histograms beyond [`FEW_HISTOGRAMS`].
+    /// Filled buckets of the histograms so far.
     places: usize,
 }
 
@@ -258,10 +255,6 @@ impl ScanState<'_> {
     }
 
     fn histogram(&mut self, text: &str) -> Result<(), Rejection> {
-        self.histograms += 1;
-        if self.histograms <= FEW_HISTOGRAMS {
-            return Ok(());
-        }
         self.places += Histogram::decode(text).map_or(0, |histogram| histogram.buckets().count());
         if self.places > MAX_PLACES {
             let what = format_args!("more than {MAX_PLACES} places of histograms are filled");

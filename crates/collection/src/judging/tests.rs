@@ -249,7 +249,7 @@ fn filled_places_of_histograms_have_a_limit() {
         let cell = Cell { histogram: Some(histogram.clone()), ..honest().cells.remove(0) };
         outcome_of(&json!(Published { cells: vec![cell; count], ..honest() }))
     };
-    let most = 60 + 2_000_000 / places;
+    let most = 600_000 / places;
     assert!(with(most + 1).starts_with("too-many: cells["), "{}", with(most + 1));
     assert!(!with(most - 1).contains("places"), "{}", with(most - 1));
 }

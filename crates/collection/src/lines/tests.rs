@@ -212,6 +212,9 @@ fn one_measurement_is_one_voice_for_one_name() {
     assert_eq!(uncounted(&found[0].runs), 3);
     let guest = by(GUEST, sent(1, "Ultra", None, 10.0));
     assert!(lines(vec![guest])[0].line.figures.is_empty(), "nobody answers for a guest");
+    let both =
+        || [by(GUEST, sent(1, "Ultra", None, 10.0)), by("ada", sent(1, "Ultra", None, 10.0))];
+    assert_eq!(lines(both().into())[0].line.senders, 1, "a guest takes no voice");
     let renamed = || card("eve", 1, "Extreme", 10.0);
     let found = lines(honest().into_iter().chain([renamed()]).collect());
     assert_eq!(found.iter().map(|it| uncounted(&it.runs)).collect::<Vec<_>>(), [1, 1]);

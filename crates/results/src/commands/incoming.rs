@@ -130,8 +130,10 @@ fn find(repository: &Repository, id: &str) -> Result<RecordFile> {
 pub fn accept(flags: &AcceptFlags) -> Result {
     let repository = Repository::open(&flags.dir).or_usage()?;
     let file = find(&repository, &flags.id)?;
-    if let Err(why) = look_at(&file) {
-        return refuse(printable(&why));
+    match look_at(&file) {
+        Err(why) => return refuse(printable(&why)),
+        Ok(run) if run.id != file.id => return refuse("it is not the record that was sent"),
+        Ok(_) => {}
     }
     let to = repository.place(&file.sender, &file.id);
     to.parent().map_or(Ok(()), fs::create_dir_all).or_internal()?;

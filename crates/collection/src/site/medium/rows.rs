@@ -106,7 +106,7 @@ pub(super) fn run_row(
         label: run
             .label
             .as_deref()
-            .filter(|_| line.senders == 0)
+            .filter(|_| line.senders == 0 && entry.uncounted.is_none())
             .map(printable)
             .unwrap_or_default(),
         suite: printable(&run.suite),
