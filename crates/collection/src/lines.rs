@@ -61,18 +61,16 @@ impl Names {
     }
 }
 
-/// Lines of runs, by slug; of several runs with one id the first counts, the
-/// publisher's before a sender's. `names` are those that a
-/// sender's medium can have.
+/// Lines of runs, by slug; of several runs with one id the first counts, the publisher's before an
+/// account's and that before a guest's. `names` are those that a sender's medium can have.
 pub fn lines_of(sent: impl IntoIterator<Item = SentRun>, names: &Names) -> Vec<LineRuns> {
     let mut sent: Vec<SentRun> = sent.into_iter().collect();
-    // Nobody takes the place of the publisher.
-    let rank = |it: &SentRun| (it.sender.is_some(), it.sender.as_deref() == Some(GUEST));
+    let is_guest = |it: &SentRun| it.sender.as_deref() == Some(GUEST);
+    // Nobody takes the place of the publisher, and a guest that of nobody, whenever it sent.
+    let rank = |it: &SentRun| (is_guest(it), it.sender.is_some());
     sent.sort_by(|a, b| (rank(a), &a.received).cmp(&(rank(b), &b.received)));
     let mut ids = BTreeSet::new();
     sent.retain(|it| ids.insert(it.id.clone()));
-    // A guest takes the voice of nobody, whatever it sends and when.
-    let is_guest = |it: &SentRun| it.sender.as_deref() == Some(GUEST);
     sent.sort_by(|a, b| (is_guest(a), &a.received).cmp(&(is_guest(b), &b.received)));
     let entries: Vec<Entry> =
         sent.iter().map(|it| names.entry(&it.run, it.sender.as_deref())).collect();
@@ -90,9 +88,8 @@ pub fn lines_of(sent: impl IntoIterator<Item = SentRun>, names: &Names) -> Vec<L
     drop(marked);
     let mut groups: BTreeMap<LineKey, Vec<Placed>> = BTreeMap::new();
     for (at, (it, entry)) in sent.into_iter().zip(entries).enumerate() {
-        let key = (entry.key(), it.origin);
+        let (key, is_guest) = ((entry.key(), it.origin), is_guest(&it));
         let SentRun { id, run, headline, origin, received, sender, .. } = it;
-        let is_guest = sender.as_deref() == Some(GUEST);
         let uncounted = again.get(&at).map(|why| why_uncounted(*why).to_owned());
         let uncounted =
             uncounted.or_else(|| is_guest.then(|| "not counted: nobody answers for it".to_owned()));

@@ -203,7 +203,12 @@ impl Repository {
 
     /// Path for a record of a sender.
     pub fn place(&self, sender: &str, id: &str) -> PathBuf {
-        self.dir.join(RECORDS).join(sender).join(format!("{id}.json.gz"))
+        self.place_in(RECORDS, sender, id)
+    }
+
+    /// The same in a folder beside the records.
+    pub fn place_in(&self, folder: &str, sender: &str, id: &str) -> PathBuf {
+        self.dir.join(folder).join(sender).join(format!("{id}.json.gz"))
     }
 
     /// All records, in the order of senders and ids. Other files are left out;

@@ -65,7 +65,7 @@ pub fn receive(flags: &ReceiveFlags) -> Result {
     // Two records at once are counted one after the other.
     let lock = fs::File::open(&folder).or_internal()?;
     flock(&lock, FlockOperation::LockExclusive).or_internal()?;
-    let path = folder.join(&flags.sender).join(format!("{id}.json.gz"));
+    let path = repository.place_in(INCOMING, &flags.sender, &id);
     let waiting = waiting(&repository);
     let is_known = waiting.iter().any(|file| file.path == path)
         || repository.place(&flags.sender, &id).exists();

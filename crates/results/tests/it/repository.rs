@@ -144,6 +144,8 @@ fn a_run_becomes_a_line_of_a_published_page() {
         assert_eq!(stolen.code, Some(1), "it is ada's record");
         assert!(!forge.git("owner", &["log", "-1", "--format=%ae"]).contains("example.org"));
     }
+    let runs = new_user.done(&["runs"]);
+    assert!(!runs.out.contains("collections"), "the copy of a collection is no run: {runs}");
     // By hand: a copy of a repository in a folder.
     let bare = hub.join("our/cards.git");
     let sent = submit("a1", bare.to_str().unwrap(), path);

@@ -104,13 +104,13 @@ impl Runner<'_> {
             .series
             .iter()
             .filter(|series| series.name.starts_with("marks: ") && series.name != "marks: good");
+        let is_silent = failed.clone().any(|series| series.name != "marks: unusable");
         let failed: BTreeSet<u64> =
             failed.flat_map(|series| &series.points).map(|[at, _]| *at as u64).collect();
         let step = failed.len().div_ceil(MOST_PLACES).max(1);
         let places: Vec<Extent> =
             failed.into_iter().step_by(step).map(|at| Extent::new(at, bytes)).collect();
         medium.begin_turn("reading the probe's places again");
-        let is_silent = cell.series.iter().any(|series| series.name == "marks: lost");
         let twice = [(); 2].map(|()| read_places(medium, &places));
         match twice {
             [Ok(first), Ok(again)] => {

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use collection::UploadLimits;
 use record::text::printable;
+use report::display::shell_word;
 use store::Store;
 
 use crate::cli::SubmitFlags;
@@ -149,9 +150,10 @@ impl PullRequest<'_> {
 
     fn in_place(&self) -> String {
         let (dir, place) = (self.dir().display(), &self.place);
+        let git = shell_word(&dir.to_string());
         let subject = &self.subject;
         format!(
-            "Written: {dir}/{place}\nTo keep it:\n  git -C {dir} add {place}\n  git -C {dir} commit -m \"{subject}\"\n"
+            "Written: {dir}/{place}\nTo keep it:\n  git -C {git} add {place}\n  git -C {git} commit -m \"{subject}\"\n"
         )
     }
 
@@ -200,8 +202,8 @@ impl PullRequest<'_> {
         print_document(&format!(
             "To send it:\n  {}\n  git -C {} push {} {branch}\n  {}\n",
             fork.made,
-            dir.display(),
-            fork.address,
+            shell_word(&dir.display().to_string()),
+            shell_word(&fork.address),
             fork.asked(base, &head)
         ))
     }
@@ -240,7 +242,8 @@ impl Fork {
             }
             _ => {
                 let copy = format!("{}-{sender}.git", whole.trim_start_matches("file://"));
-                let made = format!("git clone --bare {address} {copy}");
+                let made =
+                    format!("git clone --bare {} {}", shell_word(address), shell_word(&copy));
                 Fork { owner: None, address: copy, made, pages }
             }
         }
@@ -259,7 +262,7 @@ impl Fork {
 /// its main branch.
 fn newest(address: &str) -> Result<(PathBuf, String)> {
     let digest = crate::commands::publish::TextDigest::default().with(address).text();
-    let dir = Store::default_root().join("collections").join(&digest[..16]);
+    let dir = Store::default_root().join(".collections").join(&digest[..16]);
     if dir.join(".git").exists() {
         git(&dir, &["fetch", "--quiet", "--prune", "origin"])?;
     } else {
