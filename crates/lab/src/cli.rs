@@ -132,7 +132,7 @@ pub struct MatrixFlags {
 #[derive(Debug, Args)]
 pub struct ReplayFlags {
     /// Trace: a file of blktrace (NAME.blktrace.0, or NAME for all
-    /// processors), text of blkparse, or a fio iolog (version 2 or 3).
+    /// processors) or a fio iolog (version 2 or 3).
     pub trace: PathBuf,
     /// Directory (a test file is made in it and removed), regular file, block device, or
     /// sim:PROFILE.

@@ -1,10 +1,9 @@
 //! Recorded block I/O: what was issued when, and when it was done.
 //!
 //! A trace is read as a stream of [`TraceEvent`]s in the order of time, never as a whole: a
-//! recording of a day fits in no memory. [`open`] tells by the content what wrote a file (blktrace,
-//! blkparse, fio).
+//! recording of a day fits in no memory. [`open`] tells by the content what wrote a file (blktrace or
+//! fio).
 
-mod blkparse;
 mod blktrace;
 mod error;
 pub mod files;
@@ -15,7 +14,7 @@ mod open;
 mod pairs;
 mod survey;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use device::Op;
 

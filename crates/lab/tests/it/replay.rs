@@ -3,32 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use device::Op;
-
 use crate::support::{Flashmark, MIB, Scratch, eventually, sum};
 
 fn word(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A line of blkparse's text: what happened when to a request (operation, offset, length).
-fn blkparse(
-    action: char,
-    time_ns: u64,
-    (op, offset_bytes, length_bytes): (Op, u64, u64),
-) -> String {
-    let (seconds, ns) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
-    let letter = &format!("{op:?}")[..1];
-    let (sector, sectors) = (offset_bytes / 512, length_bytes / 512);
-    format!("0,1 0 1 {seconds}.{ns:09} 0 {action} {letter} {sector} + {sectors} [x]\n")
-}
-
-/// A trace of these requests one after the other, `apart_ns` apart.
-fn made(scratch: &Scratch, name: &str, apart_ns: u64, rows: &[(Op, u64, u64)]) -> PathBuf {
-    let mut text = String::new();
-    for (time_ns, row) in (0..).step_by(apart_ns as usize).zip(rows) {
-        text += &blkparse('D', time_ns, *row);
-        text += &blkparse('C', time_ns + apart_ns / 2, *row);
+/// An iolog of these requests (operation, offset, length), `apart_ns` apart.
+fn made(scratch: &Scratch, name: &str, apart_ns: u64, rows: &[(&str, u64, u64)]) -> PathBuf {
+    let mut text = "fio version 3 iolog\n".to_owned();
+    for (number, (op, offset_bytes, length_bytes)) in (0..).zip(rows) {
+        let time_us = number * apart_ns / 1000;
+        text += &format!("{time_us} f {op} {offset_bytes} {length_bytes}\n");
     }
     scratch.file(name, text)
 }
@@ -57,7 +43,7 @@ fn a_file_is_written_only_with_leave() {
         &scratch,
         "trace",
         1000,
-        &[(Op::Write, 4096, 4096), (Op::Read, 8192, 4096), (Op::Flush, 0, 0)],
+        &[("write", 4096, 4096), ("read", 8192, 4096), ("sync", 0, 0)],
     );
     let flashmark = Flashmark::new();
     let refused = flashmark.run(&["replay", word(&path), word(&image), "--quiet"]);
@@ -91,7 +77,7 @@ fn a_directory_gets_a_file_that_is_filled_first() {
         &scratch,
         "trace",
         1000,
-        &[(Op::Read, 3 * MIB, 4096), (Op::Write, 2 * MIB, 65_536), (Op::Flush, 0, 0)],
+        &[("read", 3 * MIB, 4096), ("write", 2 * MIB, 65_536), ("sync", 0, 0)],
     );
     let flashmark = Flashmark::new();
     flashmark.done(&["replay", word(&path), word(&place), "--quiet"]);
@@ -106,7 +92,7 @@ fn an_interrupted_replay_ends_and_is_not_resumed() {
     let scratch = Scratch::new();
     let image = scratch.image("image", MIB);
     let path =
-        made(&scratch, "trace", 3_600_000_000_000, &[(Op::Read, 0, 4096), (Op::Read, 4096, 4096)]);
+        made(&scratch, "trace", 3_600_000_000_000, &[("read", 0, 4096), ("read", 4096, 4096)]);
     let flashmark = Flashmark::new();
     let child = flashmark.start(&["replay", word(&path), word(&image)]);
     eventually("a run", || (!flashmark.runs().is_empty()).then_some(()));

@@ -6,29 +6,23 @@ use device::{Device, Extent, MemoryDevice, Op, Request, Tracing};
 use proptest::prelude::*;
 
 use super::*;
-use crate::trace::{Trace, TraceSurvey, open};
+use crate::trace::tests::{issue, written};
+use crate::trace::{Trace, TraceEvent, TraceSurvey, open};
 
 const MIB: u64 = 1 << 20;
 
-/// Text of blkparse's in a file: requests as (issued, done, operation, offset, length).
+/// A recording of blktrace's in a file: requests as (issued, done, operation, offset, length).
 fn trace(folder: &std::path::Path, rows: &[(u64, Option<u64>, Op, u64, u64)]) -> Trace {
     let path = folder.join("trace");
-    let mut events: Vec<(u64, usize, bool)> = Vec::new();
-    for (at, row) in rows.iter().enumerate() {
-        events.push((row.0, at, false));
-        events.extend(row.1.map(|done| (done, at, true)));
+    let mut events = Vec::new();
+    for (number, &(time_ns, done_ns, op, offset_bytes, length_bytes)) in rows.iter().enumerate() {
+        events.push(TraceEvent::Issued(issue(time_ns, op, offset_bytes, length_bytes)));
+        let number = number as u64;
+        events.extend(done_ns.map(|time_ns| TraceEvent::Completed { time_ns, number }));
     }
     // A request that is done when another is issued is done before it.
-    events.sort_by_key(|&(time, at, ends)| (time, !ends, at));
-    let line = |(time_ns, at, ends): (u64, usize, bool)| {
-        let (_, _, op, offset_bytes, length_bytes) = rows[at];
-        let (seconds, ns) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
-        let action = if ends { "C" } else { "D" };
-        let letter = &format!("{op:?}")[..1];
-        let (sector, sectors) = (offset_bytes / 512, length_bytes / 512);
-        format!("0,1 0 1 {seconds}.{ns:09} 0 {action} {letter} {sector} + {sectors} [x]\n")
-    };
-    std::fs::write(&path, events.into_iter().map(line).collect::<String>()).unwrap();
+    events.sort_by_key(|event| (event.time_ns(), matches!(event, TraceEvent::Issued(_))));
+    std::fs::write(&path, written(&events)).unwrap();
     open(&path).unwrap()
 }
 

@@ -27,7 +27,7 @@ pub enum TraceError {
     },
     /// Not a trace that anybody here knows.
     #[error(
-        "'{}' is not a trace: it begins with {begins}; a file of blktrace's (NAME.blktrace.0), blkparse's text, \
+        "'{}' is not a trace: it begins with {begins}; a file of blktrace's (NAME.blktrace.0) \
          or a fio iolog (version 2 or 3) can be replayed", path.display()
     )]
     Unknown {

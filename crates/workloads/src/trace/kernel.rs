@@ -31,42 +31,6 @@ pub struct RequestKind {
     pub flags: RequestFlags,
 }
 
-/// Reads the letters by which the kernel and blkparse say what a request does (`WS`, `FWFS`, `RA`,
-/// `FN`, `DS`); `None` for others.
-pub fn rwbs(letters: &str) -> Option<RequestKind> {
-    let (preflush, rest) = match letters.strip_prefix('F') {
-        Some(rest) if !rest.is_empty() => (true, rest),
-        _ => (false, letters),
-    };
-    let op = match rest.chars().next()? {
-        'R' => Some(Op::Read),
-        'W' => Some(Op::Write),
-        'D' => Some(Op::Discard),
-        'F' => Some(Op::Flush),
-        'N' => None,
-        _ => return None,
-    };
-    let mut flags = RequestFlags::NONE;
-    for letter in rest.chars().skip(1) {
-        flags = flags.union(match letter {
-            'F' => RequestFlags::FUA,
-            'S' => RequestFlags::SYNC,
-            'M' => RequestFlags::META,
-            'A' => RequestFlags::AHEAD,
-            _ => RequestFlags::NONE,
-        });
-    }
-    // A flush alone is told as one before nothing.
-    match op {
-        None | Some(Op::Flush) => Some(RequestKind {
-            op: (preflush || op.is_some()).then_some(Op::Flush),
-            preflush: false,
-            flags,
-        }),
-        _ => Some(RequestKind { op, preflush, flags }),
-    }
-}
-
 /// An event of the block layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockEvent {

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::blkparse::{self, Blkparse};
 use super::blktrace::{self, Blktrace, fill};
 use super::iolog::{self, Iolog};
 use super::{Notes, Steps, TraceError, TraceEvent};
@@ -16,8 +15,6 @@ const HEAD_BYTES: usize = 16 << 10;
 pub enum TraceFormat {
     /// blktrace, binary, a file for each processor.
     Blktrace,
-    /// blkparse, text with one event a line.
-    Blkparse,
     /// fio's `write_iolog`, version 2 or 3.
     Iolog,
 }
@@ -27,7 +24,6 @@ impl TraceFormat {
     pub fn in_words(self) -> &'static str {
         match self {
             TraceFormat::Blktrace => "blktrace",
-            TraceFormat::Blkparse => "text of blkparse's",
             TraceFormat::Iolog => "a fio iolog",
         }
     }
@@ -71,11 +67,7 @@ fn recognise(head: &[u8]) -> Option<TraceFormat> {
         return Some(TraceFormat::Blktrace);
     }
     let text = String::from_utf8_lossy(head);
-    if text.lines().next().is_some_and(|line| iolog::version(line).is_some()) {
-        return Some(TraceFormat::Iolog);
-    }
-    // Messages may stand before the first event.
-    text.lines().take(100).any(blkparse::is_begun).then_some(TraceFormat::Blkparse)
+    iolog::version(text.lines().next()?).map(|_| TraceFormat::Iolog)
 }
 
 /// The first bytes of a file that is none of these, as they may be shown.
@@ -107,7 +99,6 @@ impl Trace {
         let path = &self.path;
         let steps: Box<dyn Steps> = match self.form {
             TraceFormat::Blktrace => Box::new(Blktrace::open(path)?),
-            TraceFormat::Blkparse => Box::new(Blkparse::open(path)?),
             TraceFormat::Iolog => Box::new(Iolog::open(path)?),
         };
         Ok(Box::new(FromZero { steps, first_ns: None }))

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn issue(time_ns: u64, op: Op, offset_bytes: u64, length_bytes: u64) -> Issue {
+pub(crate) fn issue(time_ns: u64, op: Op, offset_bytes: u64, length_bytes: u64) -> Issue {
     Issue {
         time_ns,
         op,
@@ -26,7 +26,7 @@ fn all(steps: &mut dyn Steps) -> Result<Vec<TraceEvent>, TraceError> {
 }
 
 /// A file of blktrace's with these steps.
-fn written(steps: &[TraceEvent]) -> Vec<u8> {
+pub(crate) fn written(steps: &[TraceEvent]) -> Vec<u8> {
     let mut issued = Vec::new();
     let record = |step: &TraceEvent| {
         let (time_ns, happened, issue) = match step {
@@ -292,29 +292,6 @@ fn a_blktrace_that_breaks_off_is_read_up_to_there() {
 }
 
 #[test]
-fn blkparse_text() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("trace.txt");
-    let text = "\
-  8,16   0        1     0.000001000    42  Q  WS 8 + 8 [fio]
-  8,16   0        0     0.000001050     0  m   N cfq  said something
-  8,16   0        2     0.000001200    42  D  WS 8 + 8 [fio]
-  8,16   1        1     0.000002100     0  C  WS 8 + 8 [0]
-  8,16   0        3     0.000003100    42  D  FN [fio]
-  8,16   1        2     0.000004100     0  C  FN 0 + 0 [0]
-  8,16   0        4     0.000005100    42  D   R 64 + 16 [fio]
-  8,16   1        3     0.000007100     0  C   R 64 + 16 [0]
-  8,16   1        4     0.000008100     0  D   R 36 (12 00 00 00 24 00 ..) [smartd]
-CPU0 (t):
- Reads Queued:           1,        8KiB\t Writes Queued:           1,        4KiB
-";
-    std::fs::write(&path, text).unwrap();
-    let trace = open(&path).unwrap();
-    assert_eq!(trace.form(), TraceFormat::Blkparse);
-    assert_eq!(all(&mut *trace.steps().unwrap()).unwrap(), expected());
-}
-
-#[test]
 fn fio_iologs_of_both_versions() {
     let dir = tempfile::tempdir().unwrap();
     let version_2 = "fio version 2 iolog\nf add\nf open\nf write 0 4096\nf wait 250 0\nf sync 0 0\ng add\ng trim 8192 4096\nf close\n";
@@ -348,32 +325,6 @@ fn fio_iologs_of_both_versions() {
             [Span { device: 0, end_bytes: 4096 }, Span { device: 1, end_bytes: 12_288 }]
         );
     }
-}
-
-#[test]
-fn rwbs_letters_are_read() {
-    let parsed =
-        |letters| super::kernel::rwbs(letters).map(|what| (what.op, what.preflush, what.flags));
-    assert_eq!(
-        parsed("WFSM"),
-        Some((
-            Some(Op::Write),
-            false,
-            RequestFlags::FUA.union(RequestFlags::SYNC).union(RequestFlags::META)
-        ))
-    );
-    assert_eq!(parsed("FWS"), Some((Some(Op::Write), true, RequestFlags::SYNC)));
-    assert_eq!(parsed("RA"), Some((Some(Op::Read), false, RequestFlags::AHEAD)));
-    assert_eq!(parsed("DS"), Some((Some(Op::Discard), false, RequestFlags::SYNC)));
-    for flush in ["F", "FF", "FN"] {
-        assert_eq!(
-            parsed(flush).map(|(op, before, _)| (op, before)),
-            Some((Some(Op::Flush), false)),
-            "{flush}"
-        );
-    }
-    assert_eq!(parsed("N").map(|(op, ..)| op), Some(None));
-    assert_eq!(parsed("x"), None);
 }
 
 /// A flush that comes before a write is a request of its own, and the write waits for it.
@@ -431,8 +382,8 @@ fn what_cannot_be_read_is_named_in_one_line() {
         .collect();
     insta::assert_snapshot!(messages.join("\n"), @r"
     the trace 'empty' is empty
-    'picture' is not a trace: it begins with the bytes 89 50 4e 47 0d 0a 1a 0a; a file of blktrace's (NAME.blktrace.0), blkparse's text, or a fio iolog (version 2 or 3) can be replayed
-    'note' is not a trace: it begins with 'dear diary'; a file of blktrace's (NAME.blktrace.0), blkparse's text, or a fio iolog (version 2 or 3) can be replayed
+    'picture' is not a trace: it begins with the bytes 89 50 4e 47 0d 0a 1a 0a; a file of blktrace's (NAME.blktrace.0) or a fio iolog (version 2 or 3) can be replayed
+    'note' is not a trace: it begins with 'dear diary'; a file of blktrace's (NAME.blktrace.0) or a fio iolog (version 2 or 3) can be replayed
     the trace 'old.blktrace.0' is a blktrace of version 6; this flashmark reads version 7, which blktrace writes since 2006
     the trace 'garbled.blktrace.0' is damaged at byte 48: there is no record where one must begin
     the trace 'log1' is a fio iolog of version 1; this flashmark reads versions 2 and 3
