@@ -11,7 +11,6 @@ mod iolog;
 mod kernel;
 mod lines;
 mod open;
-mod pairs;
 mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -22,40 +21,6 @@ pub use error::TraceError;
 pub use open::{Trace, TraceFormat, open};
 pub use survey::{LatencyTimeline, Recorded, Span, TraceSurvey, op_index};
 
-/// Flags of a request beside its operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RequestFlags(u8);
-
-impl RequestFlags {
-    /// No flag.
-    pub const NONE: RequestFlags = RequestFlags(0);
-    /// Durable when it is done (force unit access).
-    pub const FUA: RequestFlags = RequestFlags(1);
-    /// Someone waited for it.
-    pub const SYNC: RequestFlags = RequestFlags(2);
-    /// Metadata of a file system.
-    pub const META: RequestFlags = RequestFlags(4);
-    /// Read ahead of need.
-    pub const AHEAD: RequestFlags = RequestFlags(8);
-
-    /// The flags that are in either of the two.
-    #[must_use]
-    pub fn union(self, other: RequestFlags) -> RequestFlags {
-        RequestFlags(self.0 | other.0)
-    }
-
-    /// These flags if `given`, else none: for building them up from a recording's letters or bits.
-    #[must_use]
-    pub fn when(self, given: bool) -> RequestFlags {
-        if given { self } else { RequestFlags::NONE }
-    }
-
-    /// True if all of `other` are among them.
-    pub fn has(self, other: RequestFlags) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
 /// A request as it was handed to the driver (or, where only that was recorded, to the queue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issue {
@@ -64,8 +29,8 @@ pub struct Issue {
     pub time_ns: u64,
     /// Operation: read, write, flush or discard.
     pub op: Op,
-    /// Force unit access, synchronous, metadata, read-ahead.
-    pub flags: RequestFlags,
+    /// Durable when it is done (force unit access).
+    pub fua: bool,
     /// First byte; 0 for a flush.
     pub offset_bytes: u64,
     /// Length in bytes; 0 for a flush.
@@ -73,8 +38,6 @@ pub struct Issue {
     /// Which of the recorded devices or files; the kernel's number (major << 20 | minor), or a
     /// file's number.
     pub device: u32,
-    /// The process that issued it; often a worker of the kernel's.
-    pub pid: u32,
 }
 
 /// One event of a trace.
@@ -88,6 +51,10 @@ pub enum TraceEvent {
         time_ns: u64,
         /// The number of the request.
         number: u64,
+        /// Its operation.
+        op: Op,
+        /// When it was issued, on the same clock.
+        issued_ns: u64,
     },
 }
 
@@ -101,20 +68,12 @@ impl TraceEvent {
     }
 }
 
-/// What is to be said about a recording beside its events; complete when the stream has ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Notes {
-    /// Where and how the recording breaks off, if it does; everything before was read.
-    pub cut_off: Option<String>,
-    /// Names of recorded files, by their number in [`Issue::device`]; empty where they are devices.
-    pub files: Vec<String>,
-}
-
 /// The events of a trace, one after the other.
 pub trait Steps {
     /// The next event; `None` after the last.
     fn next(&mut self) -> Result<Option<TraceEvent>, TraceError>;
 
-    /// What is to be said about the recording, as far as it has been read.
-    fn notes(&self) -> Notes;
+    /// Where and how the recording breaks off, if it does; everything before was read. Complete when
+    /// the stream has ended.
+    fn cut_off(&self) -> Option<String>;
 }

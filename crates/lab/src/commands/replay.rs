@@ -145,7 +145,7 @@ fn describe(
             p50.unwrap_or_default()
         );
     }
-    if let Some(how) = &survey.notes.cut_off {
+    if let Some(how) = &survey.cut_off {
         text += &format!("  the trace is not whole: {how}\n");
     }
     text += &format!("{}\n{}Would be done:\n", opened.describe(), opened.erased(request));

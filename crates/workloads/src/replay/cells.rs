@@ -246,10 +246,9 @@ fn count(requests: u64) -> String {
 
 /// Caveats and notes about the figures.
 fn flags(survey: &TraceSurvey, outcome: &ReplayOutcome, worst_ns: u64) -> Vec<Flag> {
-    let notes = &survey.notes;
     let [beyond, not_read, no_discards] = outcome.left;
     let texts = [
-        notes
+        survey
             .cut_off
             .as_ref()
             .map(|how| format!("the trace is not whole: {how}; what comes before was replayed")),

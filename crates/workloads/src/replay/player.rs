@@ -6,9 +6,7 @@ use device::{Completion, DataGenerator, Device, IoError, IoErrorKind, Op, Reques
 use record::{Content, Histogram, Path, Stop, Sync};
 
 use super::{Left, Pace, Placing, ReplaySettings};
-use crate::trace::{
-    Issue, LatencyTimeline, RequestFlags, Steps, TraceError, TraceEvent, TraceSurvey, op_index,
-};
+use crate::trace::{Issue, LatencyTimeline, Steps, TraceError, TraceEvent, TraceSurvey, op_index};
 
 /// Time before a request is due, in nanoseconds, at which sleeping ends and the clock is watched:
 /// the kernel wakes a sleeper late, by its timer's slack and by other load.
@@ -286,11 +284,7 @@ impl<'a> Player<'a> {
             offset_bytes: place.offset_bytes,
             length_bytes: place.bytes,
             slot,
-            sync: if issue.op == Op::Write && issue.flags.has(RequestFlags::FUA) {
-                Sync::Data
-            } else {
-                Sync::None
-            },
+            sync: if issue.op == Op::Write && issue.fua { Sync::Data } else { Sync::None },
             path: Path::Direct,
             content: Content::Incompressible,
             pass: None,

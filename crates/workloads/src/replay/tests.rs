@@ -17,8 +17,9 @@ fn trace(folder: &std::path::Path, rows: &[(u64, Option<u64>, Op, u64, u64)]) ->
     let mut events = Vec::new();
     for (number, &(time_ns, done_ns, op, offset_bytes, length_bytes)) in rows.iter().enumerate() {
         events.push(TraceEvent::Issued(issue(time_ns, op, offset_bytes, length_bytes)));
-        let number = number as u64;
-        events.extend(done_ns.map(|time_ns| TraceEvent::Completed { time_ns, number }));
+        let (number, issued_ns) = (number as u64, time_ns);
+        let done = |time_ns| TraceEvent::Completed { time_ns, number, op, issued_ns };
+        events.extend(done_ns.map(done));
     }
     // A request that is done when another is issued is done before it.
     events.sort_by_key(|event| (event.time_ns(), matches!(event, TraceEvent::Issued(_))));

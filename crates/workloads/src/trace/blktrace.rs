@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::kernel::{Action, BlockEvent, Interpreter, RequestKind};
-use super::{Notes, RequestFlags, Steps, TraceError, TraceEvent};
+use super::kernel::{Action, BlockEvent, Interpreter};
+use super::{Issue, Steps, TraceError, TraceEvent};
 use device::Op;
 
 /// "eat", and the version in the lowest byte.
@@ -29,11 +29,8 @@ const SAMPLE: usize = 50_000;
 mod bits {
     pub const WRITE: u32 = 1 << 17;
     pub const FLUSH: u32 = 1 << 18;
-    pub const SYNC: u32 = 1 << 19;
     pub const PASSTHROUGH: u32 = 1 << 25;
     pub const NOTIFY: u32 = 1 << 26;
-    pub const AHEAD: u32 = 1 << 27;
-    pub const META: u32 = 1 << 28;
     pub const DISCARD: u32 = 1 << 29;
     pub const FUA: u32 = 1 << 31;
     /// Set where the cgroup's number follows; the action is below it.
@@ -204,37 +201,25 @@ impl Record {
             8 => Action::Completed,
             _ => return None,
         };
+        let has = |bit| action & bit != 0;
         let length_bytes = u64::from(self.u32(24));
-        Some(BlockEvent {
+        // A flush without data is a flush, one with data comes before it.
+        let op = match () {
+            () if length_bytes == 0 => has(bits::FLUSH).then_some(Op::Flush),
+            () if has(bits::DISCARD) => Some(Op::Discard),
+            () if has(bits::WRITE) => Some(Op::Write),
+            () => Some(Op::Read),
+        };
+        let request = op.map(|op| Issue {
             time_ns: self.u64(8),
-            action: happened,
-            what: what(action, length_bytes),
-            offset_bytes: self.u64(16).wrapping_mul(512),
+            op,
+            fua: has(bits::FUA),
+            offset_bytes: if op == Op::Flush { 0 } else { self.u64(16).wrapping_mul(512) },
             length_bytes,
-            pid: self.u32(32),
             device: self.u32(36),
-        })
-    }
-}
-
-/// As blkparse tells it: a flush without data is a flush, one with data comes before it.
-fn what(action: u32, length_bytes: u64) -> RequestKind {
-    let has = |bit| action & bit != 0;
-    let data = match () {
-        () if has(bits::DISCARD) => Some(Op::Discard),
-        () if length_bytes == 0 => None,
-        () if has(bits::WRITE) => Some(Op::Write),
-        () => Some(Op::Read),
-    };
-    let flags =
-        RequestFlags::FUA.when(has(bits::FUA)).union(RequestFlags::SYNC.when(has(bits::SYNC)));
-    let flags = flags
-        .union(RequestFlags::META.when(has(bits::META)))
-        .union(RequestFlags::AHEAD.when(has(bits::AHEAD)));
-    let flush = has(bits::FLUSH);
-    match data {
-        None => RequestKind { op: flush.then_some(Op::Flush), preflush: false, flags },
-        op => RequestKind { op, preflush: flush, flags },
+        });
+        let preflush = has(bits::FLUSH) && op != Some(Op::Flush);
+        Some(BlockEvent { action: happened, request, preflush, time_ns: self.u64(8) })
     }
 }
 
@@ -320,11 +305,8 @@ impl Steps for Blktrace {
         }
     }
 
-    fn notes(&self) -> Notes {
-        Notes {
-            cut_off: self.merged.sources.iter().find_map(|source| source.cut_off.clone()),
-            ..Notes::default()
-        }
+    fn cut_off(&self) -> Option<String> {
+        self.merged.sources.iter().find_map(|source| source.cut_off.clone())
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use device::Op;
 
 use super::lines::TraceLines;
-use super::{Issue, Notes, RequestFlags, Steps, TraceError, TraceEvent};
+use super::{Issue, Steps, TraceError, TraceEvent};
 
 /// What a log's first line is made of.
 const OPENING: &str = "fio version ";
@@ -101,11 +101,10 @@ impl Iolog {
         Ok(Some(TraceEvent::Issued(Issue {
             time_ns: self.time_ns,
             op,
-            flags: RequestFlags::NONE,
+            fua: false,
             offset_bytes,
             length_bytes,
             device,
-            pid: 0,
         })))
     }
 }
@@ -136,7 +135,7 @@ impl Steps for Iolog {
         Ok(None)
     }
 
-    fn notes(&self) -> Notes {
-        Notes { cut_off: self.cut_off.clone(), files: self.files.clone() }
+    fn cut_off(&self) -> Option<String> {
+        self.cut_off.clone()
     }
 }

@@ -1,15 +1,19 @@
-//! Events of the kernel's block layer, by whatever tool they were recorded, made into steps.
+//! Events of the kernel's block layer, made into steps. They name a request by device and place
+//! only.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use device::Op;
 
-use super::pairs::{Pairs, RequestKey};
-use super::{Issue, RequestFlags, TraceEvent};
+use super::{Issue, TraceEvent};
+
+/// Requests open at once, beyond which completions must have been lost and nothing can be told any
+/// more.
+const MAX_OPEN: usize = 1 << 16;
 
 /// What happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(super) enum Action {
     /// It came to the queue (Q).
     Queued,
     /// It was handed to the driver (D).
@@ -20,34 +24,35 @@ pub(crate) enum Action {
     Requeued,
 }
 
-/// What a request does, in the kernel's terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestKind {
-    /// The operation; `None` for one that moves nothing.
-    pub op: Option<Op>,
-    /// A flush comes before it.
-    pub preflush: bool,
-    /// Force unit access, synchronous, metadata, read-ahead.
-    pub flags: RequestFlags,
-}
-
 /// An event of the block layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlockEvent {
-    pub time_ns: u64,
+pub(super) struct BlockEvent {
     pub action: Action,
-    pub what: RequestKind,
-    pub offset_bytes: u64,
-    pub length_bytes: u64,
-    pub device: u32,
-    pub pid: u32,
+    /// The request; `None` for one that moves nothing.
+    pub request: Option<Issue>,
+    /// A flush comes before it.
+    pub preflush: bool,
+    pub time_ns: u64,
+}
+
+/// Device, operation, and first byte that is still to be done (0 for a flush).
+type Place = (u32, Op, u64);
+
+/// A request under way.
+struct Open {
+    number: u64,
+    issued_ns: u64,
+    left_bytes: u64,
+    /// It went back to the queue, and will be issued once more.
+    requeued: bool,
 }
 
 /// Turns events into steps. What reached the driver counts; where a recording has none of that
 /// (device mapper, MD), what reached the queue.
-pub(crate) struct Interpreter {
+pub(super) struct Interpreter {
     begins: Action,
-    pairs: Pairs,
+    open: HashMap<Place, VecDeque<Open>>,
+    open_count: usize,
     /// Requests given out so far.
     issued: u64,
     ready: VecDeque<TraceEvent>,
@@ -57,7 +62,13 @@ impl Interpreter {
     /// For a recording that has events of handing over to the driver, or has none.
     pub fn new(has_issues: bool) -> Interpreter {
         let begins = if has_issues { Action::Issued } else { Action::Queued };
-        Interpreter { begins, pairs: Pairs::default(), issued: 0, ready: VecDeque::new() }
+        Interpreter {
+            begins,
+            open: HashMap::new(),
+            open_count: 0,
+            issued: 0,
+            ready: VecDeque::new(),
+        }
     }
 
     /// The next step of what was taken so far.
@@ -67,48 +78,72 @@ impl Interpreter {
 
     /// Takes the next event in; [`Interpreter::pop`] gives the steps that come of it.
     pub fn take(&mut self, event: &BlockEvent) {
-        let Some(op) = event.what.op else { return };
-        if op != Op::Flush && event.length_bytes == 0 {
-            return;
-        }
-        let (offset_bytes, length_bytes) =
-            if op == Op::Flush { (0, 0) } else { (event.offset_bytes, event.length_bytes) };
-        let place = RequestKey { device: event.device, op, offset_bytes };
+        let Some(request) = event.request else { return };
+        let place = (request.device, request.op, request.offset_bytes);
         match event.action {
-            action if action == self.begins => {
-                let number = self.issued + u64::from(event.what.preflush);
-                if self.pairs.issued(place, length_bytes, number) {
-                    self.issue(event, op, offset_bytes, length_bytes);
+            action if action == self.begins => self.begin(place, &request, event.preflush),
+            Action::Completed => self.complete(place, request.length_bytes, event.time_ns),
+            Action::Requeued => {
+                if let Some(open) = self.open.get_mut(&place).and_then(VecDeque::front_mut) {
+                    open.requeued = true;
                 }
             }
-            Action::Completed => {
-                if let Some(number) = self.pairs.completed(place, length_bytes) {
-                    self.ready.push_back(TraceEvent::Completed { time_ns: event.time_ns, number });
-                }
-            }
-            Action::Requeued => self.pairs.requeued(place),
             Action::Queued | Action::Issued => {}
         }
     }
 
-    fn issue(&mut self, event: &BlockEvent, op: Op, offset_bytes: u64, length_bytes: u64) {
-        let &BlockEvent { time_ns, device, pid, .. } = event;
-        let issue =
-            Issue { time_ns, op, flags: event.what.flags, offset_bytes, length_bytes, device, pid };
-        if event.what.preflush {
-            // The write goes out when the flush is done.
-            let flush = Issue {
-                op: Op::Flush,
-                flags: RequestFlags::NONE,
-                offset_bytes: 0,
-                length_bytes: 0,
-                ..issue
-            };
-            self.ready.push_back(TraceEvent::Issued(flush));
-            self.ready.push_back(TraceEvent::Completed { time_ns, number: self.issued });
-            self.issued += 1;
+    /// A request begins, unless it is one that had gone back to the queue.
+    fn begin(&mut self, place: Place, request: &Issue, preflush: bool) {
+        let waiting = self.open.get_mut(&place);
+        if let Some(again) =
+            waiting.and_then(|waiting| waiting.iter_mut().find(|open| open.requeued))
+        {
+            again.requeued = false;
+            return;
         }
+        let issued_ns = request.time_ns;
+        if preflush {
+            // The write goes out when the flush is done; its own end is not recorded.
+            let flush =
+                Issue { op: Op::Flush, fua: false, offset_bytes: 0, length_bytes: 0, ..*request };
+            let number = self.give_out(flush);
+            let (op, time_ns) = (Op::Flush, issued_ns);
+            self.ready.push_back(TraceEvent::Completed { time_ns, number, op, issued_ns });
+        }
+        let number = self.give_out(*request);
+        if self.open_count == MAX_OPEN {
+            self.open.clear();
+            self.open_count = 0;
+        }
+        self.open_count += 1;
+        let left_bytes = request.length_bytes;
+        let open = Open { number, issued_ns, left_bytes, requeued: false };
+        self.open.entry(place).or_default().push_back(open);
+    }
+
+    fn give_out(&mut self, issue: Issue) -> u64 {
         self.ready.push_back(TraceEvent::Issued(issue));
         self.issued += 1;
+        self.issued - 1
+    }
+
+    /// So many bytes from this place on are done. Nothing is said of a request of which some is
+    /// left, or that was issued before the recording began.
+    fn complete(&mut self, place: Place, length_bytes: u64, time_ns: u64) {
+        let Some(waiting) = self.open.get_mut(&place) else { return };
+        let Some(mut open) = waiting.pop_front() else { return };
+        if waiting.is_empty() {
+            self.open.remove(&place);
+        }
+        if length_bytes > 0 && length_bytes < open.left_bytes {
+            open.left_bytes -= length_bytes;
+            let (device, op, offset_bytes) = place;
+            let rest = (device, op, offset_bytes.wrapping_add(length_bytes));
+            self.open.entry(rest).or_default().push_back(open);
+            return;
+        }
+        self.open_count -= 1;
+        let Open { number, issued_ns, .. } = open;
+        self.ready.push_back(TraceEvent::Completed { time_ns, number, op: place.1, issued_ns });
     }
 }

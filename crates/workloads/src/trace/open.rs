@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::blktrace::{self, Blktrace, fill};
 use super::iolog::{self, Iolog};
-use super::{Notes, Steps, TraceError, TraceEvent};
+use super::{Steps, TraceError, TraceEvent};
 
 /// As much of a file as is looked at to tell what it is.
 const HEAD_BYTES: usize = 16 << 10;
@@ -117,12 +117,15 @@ impl Steps for FromZero {
         let first_ns = *self.first_ns.get_or_insert(step.time_ns());
         match &mut step {
             TraceEvent::Issued(issue) => issue.time_ns = issue.time_ns.saturating_sub(first_ns),
-            TraceEvent::Completed { time_ns, .. } => *time_ns = time_ns.saturating_sub(first_ns),
+            TraceEvent::Completed { time_ns, issued_ns, .. } => {
+                *time_ns = time_ns.saturating_sub(first_ns);
+                *issued_ns = issued_ns.saturating_sub(first_ns);
+            }
         }
         Ok(Some(step))
     }
 
-    fn notes(&self) -> Notes {
-        self.steps.notes()
+    fn cut_off(&self) -> Option<String> {
+        self.steps.cut_off()
     }
 }

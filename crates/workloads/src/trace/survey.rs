@@ -1,16 +1,14 @@
 //! What a trace amounts to, found by reading it once before anything is done.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::Op;
 use record::{Histogram, Series, SeriesAxis};
 
-use super::{Issue, Notes, Trace, TraceError, TraceEvent};
+use super::{Issue, Trace, TraceError, TraceEvent};
 
-/// Requests whose beginning is remembered until their end comes. One that is older has lost its
-/// completion.
-const MAX_OPEN: usize = 1 << 16;
+/// Requests under way at once, beyond which completions must have been lost.
+const MAX_OPEN: u32 = 1 << 16;
 /// Points a curve keeps at most.
 const CURVE_POINTS: usize = 240;
 
@@ -51,20 +49,19 @@ pub struct TraceSurvey {
     pub by_op: [Recorded; 4],
     /// Completions; none in a fio iolog.
     pub completions: u64,
-    /// When the last request was issued, in nanoseconds since the first.
-    pub last_issue_ns: u64,
-    /// When the last event was.
+    /// When the last event was, in nanoseconds since the first.
     pub duration_ns: u64,
     /// The longest read or write in bytes.
     pub longest_bytes: u64,
     /// Most requests under way at once; of requests whose end was not recorded nothing is known.
     pub depth: u32,
+    under_way: u32,
     /// What was touched, in the order in which the devices appear.
     pub spans: Vec<Span>,
     /// Recorded latencies over time.
     pub latency_timeline: LatencyTimeline,
-    /// What is to be said about the recording.
-    pub notes: Notes,
+    /// Where and how the recording breaks off, if it does.
+    pub cut_off: Option<String>,
 }
 
 impl TraceSurvey {
@@ -72,14 +69,13 @@ impl TraceSurvey {
     pub fn of(trace: &Trace, stop: &AtomicBool) -> Result<Option<TraceSurvey>, TraceError> {
         let mut steps = trace.steps()?;
         let mut survey = TraceSurvey::default();
-        let mut open = Open::default();
         while let Some(step) = steps.next()? {
-            survey.take(&step, &mut open);
+            survey.take(&step);
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
         }
-        survey.notes = steps.notes();
+        survey.cut_off = steps.cut_off();
         if survey.requests() == 0 {
             return Err(TraceError::NoIo {
                 path: trace.path().to_owned(),
@@ -109,31 +105,28 @@ impl TraceSurvey {
         self.of_op(Op::Write).requests + self.of_op(Op::Discard).requests > 0
     }
 
-    fn take(&mut self, step: &TraceEvent, open: &mut Open) {
+    fn take(&mut self, step: &TraceEvent) {
         self.duration_ns = self.duration_ns.max(step.time_ns());
         match step {
             TraceEvent::Issued(issue) => {
-                open.begin(issue);
-                self.depth = self.depth.max(open.under_way);
+                self.under_way = self.under_way % MAX_OPEN + 1;
+                self.depth = self.depth.max(self.under_way);
                 self.count(issue);
             }
-            TraceEvent::Completed { time_ns, number } => {
+            TraceEvent::Completed { time_ns, op, issued_ns, .. } => {
                 self.completions += 1;
-                if let Some((op, began_ns)) = open.end(*number) {
-                    // A flush before a write has no end of its own in a recording; it is told as
-                    // done at once.
-                    let took_ns = time_ns.saturating_sub(began_ns);
-                    if took_ns > 0 {
-                        self.by_op[op_index(op)].latency.record(took_ns);
-                        self.latency_timeline.push(*time_ns, took_ns);
-                    }
+                self.under_way = self.under_way.saturating_sub(1);
+                // A flush before a write is told as done at once.
+                let took_ns = time_ns.saturating_sub(*issued_ns);
+                if took_ns > 0 {
+                    self.by_op[op_index(*op)].latency.record(took_ns);
+                    self.latency_timeline.push(*time_ns, took_ns);
                 }
             }
         }
     }
 
     fn count(&mut self, issue: &Issue) {
-        self.last_issue_ns = self.last_issue_ns.max(issue.time_ns);
         let recorded = &mut self.by_op[op_index(issue.op)];
         recorded.requests += 1;
         recorded.bytes = recorded.bytes.saturating_add(issue.length_bytes);
@@ -145,36 +138,6 @@ impl TraceSurvey {
             Some(span) => span.end_bytes = span.end_bytes.max(end_bytes),
             None => self.spans.push(Span { device: issue.device, end_bytes }),
         }
-    }
-}
-
-/// The requests under way, by number.
-#[derive(Default)]
-struct Open {
-    first: u64,
-    began: VecDeque<Option<(Op, u64)>>,
-    under_way: u32,
-}
-
-impl Open {
-    fn begin(&mut self, issue: &Issue) {
-        if self.began.len() == MAX_OPEN {
-            self.under_way -= u32::from(self.began.pop_front().flatten().is_some());
-            self.first += 1;
-        }
-        self.began.push_back(Some((issue.op, issue.time_ns)));
-        self.under_way += 1;
-    }
-
-    fn end(&mut self, number: u64) -> Option<(Op, u64)> {
-        let at = number.checked_sub(self.first)?;
-        let ended = self.began.get_mut(at as usize)?.take()?;
-        self.under_way -= 1;
-        while self.began.front().is_some_and(Option::is_none) {
-            self.began.pop_front();
-            self.first += 1;
-        }
-        Some(ended)
     }
 }
 

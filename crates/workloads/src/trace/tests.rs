@@ -6,15 +6,7 @@ use proptest::prelude::*;
 use super::*;
 
 pub(crate) fn issue(time_ns: u64, op: Op, offset_bytes: u64, length_bytes: u64) -> Issue {
-    Issue {
-        time_ns,
-        op,
-        flags: RequestFlags::NONE,
-        offset_bytes,
-        length_bytes,
-        device: 8 << 20,
-        pid: 7,
-    }
+    Issue { time_ns, op, fua: false, offset_bytes, length_bytes, device: 8 << 20 }
 }
 
 fn all(steps: &mut dyn Steps) -> Result<Vec<TraceEvent>, TraceError> {
@@ -34,7 +26,7 @@ pub(crate) fn written(steps: &[TraceEvent]) -> Vec<u8> {
                 issued.push(*issue);
                 (issue.time_ns, ISSUE, *issue)
             }
-            TraceEvent::Completed { time_ns, number } => {
+            TraceEvent::Completed { time_ns, number, .. } => {
                 (*time_ns, COMPLETE, issued[*number as usize])
             }
         };
@@ -44,30 +36,22 @@ pub(crate) fn written(steps: &[TraceEvent]) -> Vec<u8> {
             Op::Flush => READ | FLUSH,
             Op::Discard => WRITE | 1 << 29,
         };
-        let flags = [
-            (RequestFlags::FUA, 1 << 31),
-            (RequestFlags::SYNC, SYNC),
-            (RequestFlags::META, 1 << 28),
-            (RequestFlags::AHEAD, 1 << 27),
-        ];
-        let flags = flags.iter().filter(|(flag, _)| issue.flags.has(*flag));
-        let action = flags.fold(happened | moves, |action, (_, bit)| action | bit);
+        let action = happened | moves | if issue.fua { 1 << 31 } else { 0 };
         let (sector, bytes) = (issue.offset_bytes / 512, issue.length_bytes as u32);
         let mut record = raw(false, time_ns, sector, bytes, action, 0);
-        record[32..36].copy_from_slice(&issue.pid.to_le_bytes());
         record[36..40].copy_from_slice(&issue.device.to_le_bytes());
         record
     };
     steps.iter().flat_map(record).collect()
 }
 
-fn read(bytes: &[u8]) -> (Result<Vec<TraceEvent>, TraceError>, Notes) {
+fn read(bytes: &[u8]) -> (Result<Vec<TraceEvent>, TraceError>, Option<String>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t");
     std::fs::write(&path, bytes).unwrap();
     match open(&path).and_then(|trace| trace.steps()) {
-        Ok(mut steps) => (all(&mut *steps), steps.notes()),
-        Err(error) => (Err(error), Notes::default()),
+        Ok(mut steps) => (all(&mut *steps), steps.cut_off()),
+        Err(error) => (Err(error), None),
     }
 }
 
@@ -77,30 +61,23 @@ fn any_steps() -> impl Strategy<Value = Vec<TraceEvent>> {
     let op = prop_oneof![Just(Op::Read), Just(Op::Write), Just(Op::Flush), Just(Op::Discard)];
     let one = (
         (op, 0..1u64 << 40, 1..1u32 << 22),
-        (1..1u64 << 40, 0u8..16, any::<(u32, u32)>()),
+        (1..1u64 << 40, any::<bool>(), any::<u32>()),
         any::<prop::sample::Index>(),
         any::<bool>(),
     );
     proptest::collection::vec(one, 1..300).prop_map(|rows| {
         let (mut now_ns, mut issued) = (0, 0);
         let (mut steps, mut under_way) = (Vec::new(), Vec::<(u64, Issue)>::new());
-        for ((op, sector, sectors), (later_ns, flags, (device, pid)), done, ends) in rows {
+        for ((op, sector, sectors), (later_ns, fua, device), done, ends) in rows {
             let time_ns = now_ns;
             let (offset_bytes, length_bytes) =
                 if op == Op::Flush { (0, 0) } else { (sector * 512, u64::from(sectors) * 512) };
-            let issue = Issue {
-                time_ns,
-                op,
-                flags: RequestFlags(flags),
-                offset_bytes,
-                length_bytes,
-                device,
-                pid,
-            };
+            let issue = Issue { time_ns, op, fua, offset_bytes, length_bytes, device };
             let place = |issue: &Issue| (issue.device, issue.op, issue.offset_bytes);
             if ends && !under_way.is_empty() {
-                let (number, _) = under_way.swap_remove(done.index(under_way.len()));
-                steps.push(TraceEvent::Completed { time_ns, number });
+                let (number, it) = under_way.swap_remove(done.index(under_way.len()));
+                let (op, issued_ns) = (it.op, it.time_ns);
+                steps.push(TraceEvent::Completed { time_ns, number, op, issued_ns });
             } else if under_way.iter().all(|(_, other)| place(other) != place(&issue)) {
                 steps.push(TraceEvent::Issued(issue));
                 under_way.push((issued, issue));
@@ -115,9 +92,9 @@ fn any_steps() -> impl Strategy<Value = Vec<TraceEvent>> {
 proptest! {
     #[test]
     fn what_is_written_is_read(steps in any_steps()) {
-        let (found, notes) = read(&written(&steps));
+        let (found, cut_off) = read(&written(&steps));
         prop_assert_eq!(found.unwrap(), steps);
-        prop_assert_eq!(notes, Notes::default());
+        prop_assert_eq!(cut_off, None);
     }
 
     /// Wherever a recording breaks off, what is read is a beginning of it, and the break is said.
@@ -126,9 +103,9 @@ proptest! {
         let whole = written(&steps);
         let bytes = &whole[..(whole.len() as f64 * cut) as usize];
         match read(bytes) {
-            (Ok(found), notes) => {
+            (Ok(found), cut_off) => {
                 prop_assert!(steps.starts_with(&found));
-                prop_assert_eq!(notes.cut_off.is_some(), !bytes.len().is_multiple_of(48));
+                prop_assert_eq!(cut_off.is_some(), !bytes.len().is_multiple_of(48));
             }
             (Err(error), _) => prop_assert!(bytes.len() < 4, "{error}"),
         }
@@ -165,7 +142,7 @@ const COMPLETE: u32 = 8 | 1 << 23;
 const WRITE: u32 = 1 << 17;
 const READ: u32 = 1 << 16;
 const FLUSH: u32 = 1 << 18;
-const SYNC: u32 = 1 << 19;
+const FUA: u32 = 1 << 31;
 
 /// Two processors' files: a write issued on one, done on the other; a flush; a message; a request
 /// that went back to the queue.
@@ -181,11 +158,11 @@ fn two_processors(folder: &Path, big: bool) -> std::path::PathBuf {
         [record, b"hey".to_vec()].concat()
     };
     let first = [
-        raw(big, 1_000, 8, 4096, QUEUE | WRITE | SYNC, 0),
+        raw(big, 1_000, 8, 4096, QUEUE | WRITE | FUA, 0),
         message,
-        raw(big, 1_100, 8, 4096, ISSUE | WRITE | SYNC, 0),
-        raw(big, 1_150, 8, 4096, 6 | WRITE | SYNC, 0),
-        raw(big, 1_200, 8, 4096, ISSUE | WRITE | SYNC, 0),
+        raw(big, 1_100, 8, 4096, ISSUE | WRITE | FUA, 0),
+        raw(big, 1_150, 8, 4096, 6 | WRITE | FUA, 0),
+        raw(big, 1_200, 8, 4096, ISSUE | WRITE | FUA, 0),
         // No requests of blocks: of a program to the drive, and a notice.
         raw(big, 1_300, 300, 512, ISSUE | READ | 1 << 25, 0),
         raw(big, 1_400, 301, 512, ISSUE | READ | 1 << 26, 0),
@@ -194,7 +171,7 @@ fn two_processors(folder: &Path, big: bool) -> std::path::PathBuf {
     ];
     let second = [
         raw(big, 500, 99, 512, COMPLETE | READ, 1),
-        raw(big, 2_000, 8, 4096, COMPLETE | WRITE | SYNC, 1),
+        raw(big, 2_000, 8, 4096, COMPLETE | WRITE | FUA, 1),
         raw(big, 4_000, 0, 0, COMPLETE | FLUSH | READ, 1),
         raw(big, 6_000, 64, 4096, COMPLETE | READ, 1),
         raw(big, 7_000, 72, 4096, COMPLETE | READ, 1),
@@ -206,32 +183,16 @@ fn two_processors(folder: &Path, big: bool) -> std::path::PathBuf {
 }
 
 fn expected() -> Vec<TraceEvent> {
-    let base = Issue {
-        flags: RequestFlags::SYNC,
-        pid: 42,
-        device: 8 << 20 | 16,
-        ..issue(0, Op::Write, 4096, 4096)
-    };
-    let plain = Issue { flags: RequestFlags::NONE, ..base };
+    let on = |it: Issue| Issue { device: 8 << 20 | 16, ..it };
+    let done =
+        |time_ns, number, op, issued_ns| TraceEvent::Completed { time_ns, number, op, issued_ns };
     vec![
-        TraceEvent::Issued(base),
-        TraceEvent::Completed { time_ns: 900, number: 0 },
-        TraceEvent::Issued(Issue {
-            time_ns: 1_900,
-            op: Op::Flush,
-            offset_bytes: 0,
-            length_bytes: 0,
-            ..plain
-        }),
-        TraceEvent::Completed { time_ns: 2_900, number: 1 },
-        TraceEvent::Issued(Issue {
-            time_ns: 3_900,
-            op: Op::Read,
-            offset_bytes: 64 * 512,
-            length_bytes: 8192,
-            ..plain
-        }),
-        TraceEvent::Completed { time_ns: 5_900, number: 2 },
+        TraceEvent::Issued(Issue { fua: true, ..on(issue(0, Op::Write, 4096, 4096)) }),
+        done(900, 0, Op::Write, 0),
+        TraceEvent::Issued(on(issue(1_900, Op::Flush, 0, 0))),
+        done(2_900, 1, Op::Flush, 1_900),
+        TraceEvent::Issued(on(issue(3_900, Op::Read, 64 * 512, 8192))),
+        done(5_900, 2, Op::Read, 3_900),
     ]
 }
 
@@ -288,7 +249,7 @@ fn a_blktrace_that_breaks_off_is_read_up_to_there() {
     std::fs::write(&path, &whole[..whole.len() - 10]).unwrap();
     let mut steps = open(&path).unwrap().steps().unwrap();
     assert_eq!(all(&mut *steps).unwrap(), expected()[..4]);
-    insta::assert_snapshot!(steps.notes().cut_off.unwrap(), @"t.blktrace.0 breaks off within the record at byte 387");
+    insta::assert_snapshot!(steps.cut_off().unwrap(), @"t.blktrace.0 breaks off within the record at byte 387");
 }
 
 #[test]
@@ -302,15 +263,7 @@ fn fio_iologs_of_both_versions() {
         let trace = open(&path).unwrap();
         let mut steps = trace.steps().unwrap();
         let request = |time_ns, op, offset_bytes, length_bytes, device| {
-            TraceEvent::Issued(Issue {
-                time_ns,
-                op,
-                flags: RequestFlags::NONE,
-                offset_bytes,
-                length_bytes,
-                device,
-                pid: 0,
-            })
+            TraceEvent::Issued(Issue { device, ..issue(time_ns, op, offset_bytes, length_bytes) })
         };
         let expected = [
             request(0, Op::Write, 0, 4096, 0),
@@ -318,7 +271,6 @@ fn fio_iologs_of_both_versions() {
             request(250_000, Op::Discard, 8192, 4096, 1),
         ];
         assert_eq!(all(&mut *steps).unwrap(), expected, "{text}");
-        assert_eq!(steps.notes().files, ["f", "g"]);
         let survey = TraceSurvey::of(&trace, &AtomicBool::new(false)).unwrap().unwrap();
         assert_eq!(
             survey.spans,
@@ -397,13 +349,15 @@ fn what_cannot_be_read_is_named_in_one_line() {
 fn a_survey_has_the_counts_spans_and_latencies_of_a_trace() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t");
+    let done =
+        |time_ns, number| TraceEvent::Completed { time_ns, number, op: Op::Read, issued_ns: 0 };
     let steps = [
         TraceEvent::Issued(issue(1_000, Op::Write, 0, 4096)),
         TraceEvent::Issued(issue(2_000, Op::Read, 1 << 20, 65_536)),
-        TraceEvent::Completed { time_ns: 3_000, number: 1 },
-        TraceEvent::Completed { time_ns: 5_000, number: 0 },
+        done(3_000, 1),
+        done(5_000, 0),
         TraceEvent::Issued(issue(6_000, Op::Flush, 0, 0)),
-        TraceEvent::Completed { time_ns: 9_000, number: 2 },
+        done(9_000, 2),
     ];
     std::fs::write(&path, written(&steps)).unwrap();
     let survey = TraceSurvey::of(&open(&path).unwrap(), &AtomicBool::new(false)).unwrap().unwrap();
@@ -411,7 +365,7 @@ fn a_survey_has_the_counts_spans_and_latencies_of_a_trace() {
         (survey.requests(), survey.completions, survey.depth, survey.longest_bytes),
         (3, 3, 2, 65_536)
     );
-    assert_eq!((survey.last_issue_ns, survey.duration_ns), (5_000, 8_000));
+    assert_eq!(survey.duration_ns, 8_000);
     assert_eq!(survey.spans, [Span { device: 8 << 20, end_bytes: (1 << 20) + 65_536 }]);
     let latencies = survey.by_op.each_ref().map(|recorded| recorded.latency.max());
     assert_eq!(latencies.map(|ns| ns / 1000), [1, 4, 3, 0]);
