@@ -15,12 +15,19 @@ mod player;
 #[cfg(test)]
 mod tests;
 
-use record::units::Bytes;
+use std::sync::atomic::AtomicBool;
 
-pub use cells::{TEST, cells, planned, title};
-pub use fill::fill;
-pub use placing::{CapacityFit, Left, Placing};
-pub use player::{Done, Player, ReplayOutcome, ReplayProgress};
+use device::{Device, Extent, Facts, IoError};
+use record::units::Bytes;
+use record::{Cell, PlannedCell, Stop};
+
+use crate::trace::{Trace, TraceError, TraceSurvey};
+use placing::Placing;
+use player::Player;
+
+pub use cells::{TEST, title};
+pub use placing::CapacityFit;
+pub use player::{ReplayOutcome, ReplayProgress};
 
 /// Speed at which requests are issued.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +51,78 @@ pub struct ReplaySettings {
     pub reads_only: bool,
     /// Seed of the data that is written.
     pub seed: u64,
+}
+
+/// A trace with its place on a medium.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// The trace.
+    pub trace: Trace,
+    /// What it amounts to.
+    pub survey: TraceSurvey,
+    /// How it is repeated.
+    pub settings: ReplaySettings,
+    /// The cells that it will leave: the whole, then the operations that the trace has and that are
+    /// not left out.
+    pub plan: Vec<PlannedCell>,
+    placing: Placing,
+}
+
+/// Listener of a replay: "filling" or "replaying", and how far it is. Each begins with a report.
+pub type OnProgress<'a> = &'a mut dyn FnMut(&'static str, ReplayProgress);
+
+impl Replay {
+    /// Places a trace in `room` of a medium; an error says why that is not possible.
+    pub fn new(
+        trace: Trace,
+        survey: TraceSurvey,
+        settings: ReplaySettings,
+        facts: &Facts,
+        room: Extent,
+    ) -> Result<Replay, ReplayError> {
+        let placing = Placing::new(&survey, &settings, facts, room)?;
+        let plan = cells::planned(&survey, &placing, &settings, facts);
+        Ok(Replay { trace, survey, settings, plan, placing })
+    }
+
+    /// The part of the medium that is touched.
+    pub fn span(&self) -> Extent {
+        self.placing.span()
+    }
+
+    /// Repeats the trace, after `fill` was written so that there is something to read; `stop` ends
+    /// it.
+    ///
+    /// # Errors
+    /// Of the trace; errors of the medium are in the outcome.
+    pub fn play(
+        &self,
+        device: &mut dyn Device,
+        fill: Option<Extent>,
+        stop: &AtomicBool,
+        on_progress: OnProgress<'_>,
+    ) -> Result<ReplayOutcome, TraceError> {
+        let ended = |stop, failure: Option<IoError>| {
+            Ok(ReplayOutcome { stop: Some(stop), failure, ..ReplayOutcome::default() })
+        };
+        if let Some(extent) = fill {
+            match fill::fill(device, extent, self.settings.seed, stop, on_progress) {
+                Ok(true) => {}
+                Ok(false) => return ended(Stop::Interrupted, None),
+                Err(error) => return ended(Stop::Error, Some(error)),
+            }
+        }
+        on_progress("replaying", ReplayProgress::default());
+        match Player::new(device, self, stop, on_progress) {
+            Ok(player) => player.play(&mut *self.trace.steps()?),
+            Err(error) => ended(Stop::Error, Some(error)),
+        }
+    }
+
+    /// Results, one cell for each that was planned.
+    pub fn cells(&self, outcome: &ReplayOutcome) -> Vec<Cell> {
+        cells::cells(self, outcome)
+    }
 }
 
 /// Reason why a trace cannot be repeated here.

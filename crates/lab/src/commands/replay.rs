@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use device::{Device, Extent, ExtentGuard, Extents, IoError, WriteBudget};
+use device::{Device, Extent, ExtentGuard, Extents, WriteBudget};
 use record::text::{self, printable};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Stop, TargetKind};
 use store::{Ending, Journal, RunDir};
 use suite::{CellProgress, Plan, RunEvent};
 use workloads::replay::{
-    self, CapacityFit, Pace, Placing, Player, ReplayOutcome, ReplayProgress, ReplaySettings,
+    self, CapacityFit, Pace, Replay, ReplayOutcome, ReplayProgress, ReplaySettings,
 };
-use workloads::trace::{self, Trace, TraceSurvey};
+use workloads::trace::{self, TraceSurvey};
 
 use crate::cli::{FitFlag, ReplayFlags};
 use crate::run_end::{self, Continuation};
@@ -56,11 +56,11 @@ pub fn run(flags: &ReplayFlags) -> Result {
             flags.target
         ));
     }
-    let placing = Placing::new(&survey, &settings, &opened.info.facts, room).or_refuse()?;
-    let cells = replay::planned(&survey, &placing, &settings, &opened.info.facts);
+    let replay = Replay::new(trace, survey, settings, &opened.info.facts, room).or_refuse()?;
+    let cells = replay.plan.clone();
     let plan = Plan { suite: replay::TEST.into(), cells, ..Plan::default() };
     if flags.plan {
-        print(&describe(&trace, &survey, &plan, (&opened, &request)))?;
+        print(&describe(&replay, (&opened, &request)))?;
         return Ok(Exit::Done);
     }
     request.confirmed = opened.confirm(&request)?;
@@ -73,8 +73,7 @@ pub fn run(flags: &ReplayFlags) -> Result {
     )?;
     let (dir, journal) = begin(&opening)?;
     let outputs = flags.outputs.clone();
-    ReplaySession { opened, plan, placing, survey, trace, settings, stop, dir, journal, outputs }
-        .hold()
+    ReplaySession { opened, plan, replay, stop, dir, journal, outputs }.hold()
 }
 
 fn settings(flags: &ReplayFlags) -> Result<ReplaySettings> {
@@ -116,9 +115,7 @@ fn request(flags: &ReplayFlags) -> Result<RunRequest> {
 
 /// Description of the trace and of the plan, for `--plan`.
 fn describe(
-    trace: &Trace,
-    survey: &TraceSurvey,
-    plan: &Plan,
+    Replay { trace, survey, plan, .. }: &Replay,
     (opened, request): (&OpenTarget, &RunRequest),
 ) -> String {
     let mut text = format!(
@@ -149,7 +146,7 @@ fn describe(
         text += &format!("  the trace is not whole: {how}\n");
     }
     text += &format!("{}\n{}Would be done:\n", opened.describe(), opened.erased(request));
-    for cell in plan.cells.iter().take(1) {
+    for cell in plan.iter().take(1) {
         text += &format!(
             "{}\n",
             progress_display::planned(&words::cell(&cell.test, &cell.params), cell)
@@ -162,10 +159,7 @@ fn describe(
 struct ReplaySession {
     opened: OpenTarget,
     plan: Plan,
-    placing: Placing,
-    survey: TraceSurvey,
-    trace: Trace,
-    settings: ReplaySettings,
+    replay: Replay,
     stop: Arc<AtomicBool>,
     dir: RunDir,
     journal: Journal,
@@ -177,8 +171,8 @@ impl ReplaySession {
     fn hold(mut self) -> Result {
         // A file that was made just now has nothing in it that could be read from a medium.
         let fills = self.opened.target.kind == TargetKind::Directory
-            && self.survey.of_op(device::Op::Read).requests > 0;
-        let span = self.placing.span();
+            && self.replay.survey.of_op(device::Op::Read).requests > 0;
+        let span = self.replay.span();
         let filled = if fills { span.bytes } else { 0 };
         let allowed = Extents::of(self.plan.writes().iter().copied().chain(fills.then_some(span)));
         let budget = self.plan.max_written_bytes().saturating_add(filled);
@@ -199,7 +193,7 @@ impl ReplaySession {
         let played = self.play(&mut medium, &screen, fills.then_some(span));
         watchdog.end();
         let outcome = played?;
-        let cells = replay::cells(&self.plan.cells, &self.survey, &self.settings, &outcome);
+        let cells = self.replay.cells(&outcome);
         let kept = self.keep(&cells, &screen);
         drop(screen);
         drop(medium);
@@ -208,7 +202,7 @@ impl ReplaySession {
     }
 
     fn announcement(&self, filled: u64) -> String {
-        let what = replay::title(self.settings.pace);
+        let what = replay::title(self.replay.settings.pace);
         let first = if filled > 0 {
             format!("; {} are written first, so that there is something to read", Bytes(filled))
         } else {
@@ -217,9 +211,9 @@ impl ReplaySession {
         format!(
             "{}\n{} requests of {} ({}), {what}; writes at most {}{first}",
             self.opened.describe(),
-            self.survey.requests(),
-            printable(&self.trace.path().display().to_string()),
-            self.trace.form().in_words(),
+            self.replay.survey.requests(),
+            printable(&self.replay.trace.path().display().to_string()),
+            self.replay.trace.form().in_words(),
             Bytes(self.plan.max_written_bytes())
         )
     }
@@ -230,44 +224,16 @@ impl ReplaySession {
         screen: &Screen,
         fill: Option<Extent>,
     ) -> Result<ReplayOutcome> {
-        let failed = |error: IoError| ReplayOutcome {
-            stop: Some(Stop::Error),
-            failure: Some(error),
-            ..ReplayOutcome::default()
-        };
         screen.show(&RunEvent::CellStarted {
             index: 0,
             cell: &self.plan.cells[0],
             allotted_ns: self.plan.cells[0].max_ns,
         });
-        if let Some(extent) = fill {
-            match replay::fill(medium, extent, self.settings.seed, &self.stop, &mut |progress| {
-                show_progress(screen, "filling", progress)
-            }) {
-                Ok(true) => {}
-                Ok(false) => {
-                    return Ok(ReplayOutcome {
-                        stop: Some(Stop::Interrupted),
-                        ..ReplayOutcome::default()
-                    });
-                }
-                Err(error) => return Ok(failed(error)),
-            }
-        }
-        let mut on_progress = |progress| show_progress(screen, "replaying", progress);
-        let player = match Player::new(
-            medium,
-            &self.survey,
-            &self.placing,
-            self.settings,
-            &self.stop,
-            &mut on_progress,
-        ) {
-            Ok(player) => player,
-            Err(error) => return Ok(failed(error)),
-        };
-        let mut steps = self.trace.steps().or_usage()?;
-        player.play(&mut *steps).or_usage()
+        self.replay
+            .play(medium, fill, &self.stop, &mut |phase, progress| {
+                show_progress(screen, phase, progress);
+            })
+            .or_usage()
     }
 
     /// Writes cells to the disk before the screen shows them: what was shown is never lost.

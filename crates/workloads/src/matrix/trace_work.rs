@@ -8,9 +8,7 @@ use device::{Device, Extent};
 use record::units::MIB;
 use record::{Cell, Stop};
 
-use crate::replay::{
-    self, CapacityFit, Pace, Placing, Player, ReplayOutcome, ReplayProgress, ReplaySettings,
-};
+use crate::replay::{CapacityFit, Pace, Replay, ReplayProgress, ReplaySettings};
 use crate::trace::{self, Trace, TraceSurvey};
 use crate::workload::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
@@ -70,33 +68,29 @@ impl TraceWork {
             reads_only: false,
             seed: context.seed,
         };
-        let filled = replay::fill(device, room, context.seed, context.stop, &mut |progress| {
-            report_progress(context.on_progress, "filling", &progress)
-        });
-        if !filled.map_err(|error| WorkError::device(&self.name, "filling its file", &error))? {
-            return Err(WorkError::Interrupted { work: self.name.clone() });
-        }
-        (context.look)(InspectionPoint::Before);
         let facts = device.facts().clone();
-        let placing = Placing::new(&self.survey, &settings, &facts, room)
+        let (trace, survey) = (self.trace.clone(), self.survey.clone());
+        let replay = Replay::new(trace, survey, settings, &facts, room)
             .map_err(|error| failed(error.to_string()))?;
-        let planned = replay::planned(&self.survey, &placing, &settings, &facts);
-        let mut on_progress =
-            |progress: ReplayProgress| report_progress(context.on_progress, "replaying", &progress);
-        let player =
-            Player::new(device, &self.survey, &placing, settings, context.stop, &mut on_progress);
-        let player =
-            player.map_err(|error| WorkError::device(&self.name, "making buffers", &error))?;
-        let mut steps = self.trace.steps().map_err(|error| failed(error.to_string()))?;
-        let outcome: ReplayOutcome =
-            player.play(&mut *steps).map_err(|error| failed(error.to_string()))?;
-        (context.look)(InspectionPoint::After);
+        let mut doing = "filling";
+        let mut on_progress = |what: &'static str, progress: ReplayProgress| {
+            if std::mem::replace(&mut doing, what) != what {
+                (context.look)(InspectionPoint::Before);
+            }
+            report_progress(context.on_progress, what, &progress);
+        };
+        let outcome = replay
+            .play(device, Some(room), context.stop, &mut on_progress)
+            .map_err(|error| failed(error.to_string()))?;
         match (&outcome.failure, outcome.stop) {
-            (Some(error), _) => Err(WorkError::device(&self.name, "replaying", error)),
+            (Some(error), _) => Err(WorkError::device(&self.name, doing, error)),
             (None, Some(Stop::Interrupted)) => {
                 Err(WorkError::Interrupted { work: self.name.clone() })
             }
-            (None, _) => Ok(replay::cells(&planned, &self.survey, &settings, &outcome)),
+            (None, _) => {
+                (context.look)(InspectionPoint::After);
+                Ok(replay.cells(&outcome))
+            }
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Cells of a replay: one about the whole, and one for each kind of operation, compared with the
 //! recording.
 
-use std::collections::BTreeMap;
-
 use device::{Facts, Op};
 use record::units::{Nanos, significant};
 use record::{
@@ -11,8 +9,9 @@ use record::{
 };
 use stats::{quantile_ranks, smallest_sample};
 
+use super::placing::Placing;
 use super::player::Done;
-use super::{Pace, Placing, ReplayOutcome, ReplaySettings};
+use super::{Pace, Replay, ReplayOutcome, ReplaySettings};
 use crate::trace::{Recorded, TraceSurvey, op_index};
 
 /// The test's name in records.
@@ -35,9 +34,8 @@ pub fn title(pace: Pace) -> String {
     }
 }
 
-/// The cells that a replay will leave: the whole, then the operations that the trace has and that
-/// are not left out.
-pub fn planned(
+/// The cells that a replay will leave.
+pub(super) fn planned(
     survey: &TraceSurvey,
     placing: &Placing,
     settings: &ReplaySettings,
@@ -98,32 +96,22 @@ fn cell(number: usize, params: Params, max_ns: u64, max_written_bytes: u64) -> P
 }
 
 /// Results, one cell for each that was planned.
-pub fn cells(
-    planned: &[PlannedCell],
-    survey: &TraceSurvey,
-    settings: &ReplaySettings,
-    outcome: &ReplayOutcome,
-) -> Vec<Cell> {
-    let stop = outcome.stop.unwrap_or(Stop::Ops);
-    let reason = outcome.failure.as_ref().map(ToString::to_string);
-    let begun = |planned: &PlannedCell| {
+pub(super) fn cells(replay: &Replay, outcome: &ReplayOutcome) -> Vec<Cell> {
+    let one = |(at, planned): (usize, &PlannedCell)| {
         let mut cell = Cell::begun(&planned.id, &planned.test, planned.params.clone());
-        cell.stop = stop;
-        cell.reason = reason.clone();
+        cell.stop = outcome.stop.unwrap_or(Stop::Ops);
+        cell.reason = outcome.failure.as_ref().map(ToString::to_string);
         cell.elapsed_ns = outcome.elapsed_ns;
+        let form = planned.params.form.as_deref();
+        match OPS.iter().find(|(_, name, _)| at > 0 && form == Some(name)) {
+            Some((op, ..)) => {
+                of_op(&mut cell, &outcome.by_op[op_index(*op)], replay.survey.of_op(*op));
+            }
+            None => whole(&mut cell, &replay.survey, &replay.settings, outcome),
+        }
         cell
     };
-    let mut cells = Vec::new();
-    for (at, planned) in planned.iter().enumerate() {
-        let mut cell = begun(planned);
-        match OPS.iter().find(|(_, form, _)| at > 0 && planned.params.form.as_deref() == Some(form))
-        {
-            Some((op, ..)) => of_op(&mut cell, &outcome.by_op[op_index(*op)], survey.of_op(*op)),
-            None => whole(&mut cell, survey, settings, outcome),
-        }
-        cells.push(cell);
-    }
-    cells
+    replay.plan.iter().enumerate().map(one).collect()
 }
 
 fn whole(
@@ -219,25 +207,10 @@ fn quantile(histogram: &Histogram, share: f64) -> Option<(f64, Option<[f64; 2]>)
 }
 
 fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
-    // A histogram knows its values to the width of a bucket.
-    let at = |share: f64| quantile(histogram, share).map(|(ns, _)| (ns as u64).min(worst_ns));
-    let named = [("p50", 0.5), ("p99", 0.99)].into_iter();
-    let ends = named.filter_map(|(name, share)| {
+    let ends = [("p50", 0.5), ("p99", 0.99)].into_iter().filter_map(|(name, share)| {
         Some((name.to_owned(), quantile(histogram, share)?.1?.map(|ns| ns as u64)))
     });
-    let ci95: BTreeMap<String, [u64; 2]> = ends.collect();
-    Latency {
-        n: histogram.len(),
-        min: histogram.min(),
-        mean: histogram.mean(),
-        p50: at(0.5),
-        p90: at(0.9),
-        p95: at(0.95),
-        p99: at(0.99),
-        p99_9: at(0.999),
-        max: worst_ns,
-        ci95,
-    }
+    Latency { ci95: ends.collect(), ..stats::latency(histogram, worst_ns) }
 }
 
 fn count(requests: u64) -> String {

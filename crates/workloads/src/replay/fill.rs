@@ -6,18 +6,18 @@ use device::{Completion, DataGenerator, Device, Extent, IoError, Request};
 use record::Content;
 use record::units::MIB;
 
-use super::ReplayProgress;
+use super::{OnProgress, ReplayProgress};
 
 /// Most writes of 1 MiB kept in flight.
 const MAX_IN_FLIGHT: u32 = 4;
 
 /// Writes all of `extent` once, sequentially, with incompressible data; false if it was stopped.
-pub fn fill(
+pub(super) fn fill(
     device: &mut dyn Device,
     extent: Extent,
     seed: u64,
     stop: &AtomicBool,
-    on_progress: &mut dyn FnMut(ReplayProgress),
+    on_progress: OnProgress<'_>,
 ) -> Result<bool, IoError> {
     let in_flight = MAX_IN_FLIGHT.min(device.facts().max_in_flight);
     device.prepare(in_flight, MIB as usize)?;
@@ -25,6 +25,7 @@ pub fn fill(
     let mut free: Vec<u32> = (0..in_flight).collect();
     let mut done: Vec<Completion> = Vec::new();
     let (mut asked, mut ops) = (0, 0);
+    on_progress("filling", ReplayProgress::default());
     while asked < extent.bytes || free.len() < in_flight as usize {
         let stopped = stop.load(Ordering::Relaxed);
         if stopped && free.len() == in_flight as usize {
@@ -51,7 +52,9 @@ pub fn fill(
         }
         let elapsed_ns = device.now().saturating_sub(started_ns);
         let share = asked as f64 / extent.bytes.max(1) as f64;
-        on_progress(ReplayProgress { ops, bytes: asked, written_bytes: asked, share, elapsed_ns });
+        let progress =
+            ReplayProgress { ops, bytes: asked, written_bytes: asked, share, elapsed_ns };
+        on_progress("filling", progress);
     }
     Ok(true)
 }

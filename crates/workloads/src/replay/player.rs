@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::{Completion, DataGenerator, Device, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Content, Histogram, Path, Stop, Sync};
 
-use super::{Left, Pace, Placing, ReplaySettings};
-use crate::trace::{Issue, LatencyTimeline, Steps, TraceError, TraceEvent, TraceSurvey, op_index};
+use super::placing::{Left, Placing};
+use super::{OnProgress, Pace, Replay, ReplaySettings};
+use crate::trace::{Issue, LatencyTimeline, Steps, TraceError, TraceEvent, op_index};
 
 /// Time before a request is due, in nanoseconds, at which sleeping ends and the clock is watched:
 /// the kernel wakes a sleeper late, by its timer's slack and by other load.
@@ -27,7 +28,7 @@ const LATE_NS: u64 = 100_000;
 const BEAT: u64 = 4096;
 
 /// Progress of a replay.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ReplayProgress {
     /// Requests done so far; of a fill, its writes.
     pub ops: u64,
@@ -114,13 +115,13 @@ struct Flight {
 }
 
 /// Replays a trace on a device.
-pub struct Player<'a> {
+pub(super) struct Player<'a> {
     device: &'a mut dyn Device,
     placing: &'a Placing,
     settings: ReplaySettings,
     generator: DataGenerator,
     stop: &'a AtomicBool,
-    on_progress: &'a mut dyn FnMut(ReplayProgress),
+    on_progress: OnProgress<'a>,
     /// Request in flight in each slot.
     flights: Vec<Option<Flight>>,
     free: Vec<Slot>,
@@ -140,12 +141,11 @@ impl<'a> Player<'a> {
     /// replay.
     pub fn new(
         device: &'a mut dyn Device,
-        survey: &TraceSurvey,
-        placing: &'a Placing,
-        settings: ReplaySettings,
+        replay: &'a Replay,
         stop: &'a AtomicBool,
-        on_progress: &'a mut dyn FnMut(ReplayProgress),
+        on_progress: OnProgress<'a>,
     ) -> Result<Player<'a>, IoError> {
+        let Replay { survey, placing, settings, .. } = replay;
         let slot_bytes = placing.slot_bytes(survey);
         let limit = (survey.completions == 0).then_some(settings.depth.max(1));
         let wanted = limit.unwrap_or(survey.depth).clamp(1, device.facts().max_in_flight.max(1));
@@ -158,7 +158,7 @@ impl<'a> Player<'a> {
         Ok(Player {
             device,
             placing,
-            settings,
+            settings: *settings,
             generator: DataGenerator::new(settings.seed),
             stop,
             on_progress,
@@ -238,13 +238,14 @@ impl<'a> Player<'a> {
         let (ops, bytes) = (self.outcome.ops(), self.outcome.bytes());
         let elapsed_ns = self.device.now().saturating_sub(self.started_ns);
         let share = ops as f64 / self.requests.max(1) as f64;
-        (self.on_progress)(ReplayProgress {
+        let progress = ReplayProgress {
             ops,
             bytes,
             written_bytes: self.outcome.written_bytes(),
             share,
             elapsed_ns,
-        });
+        };
+        (self.on_progress)("replaying", progress);
     }
 
     /// Submits a request when it is due and the requests that it waits for are done.

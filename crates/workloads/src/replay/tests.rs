@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
 use device::tracing::TracedIo;
-use device::{Device, Extent, MemoryDevice, Op, Request, Tracing};
+use device::{Device, Extent, Facts, MemoryDevice, Op, Request, Tracing};
 use proptest::prelude::*;
 
 use super::*;
@@ -47,17 +47,17 @@ fn played(
     capacity: u64,
     settings: ReplaySettings,
 ) -> Result<(Tracing<MemoryDevice>, ReplayOutcome, Vec<record::Cell>), ReplayError> {
-    let stop = AtomicBool::new(false);
-    let survey = TraceSurvey::of(trace, &stop).unwrap().unwrap();
     let mut device = Tracing::new(MemoryDevice::new(capacity));
-    let placing = Placing::new(&survey, &settings, device.facts(), Extent::new(0, capacity))?;
-    let plan = planned(&survey, &placing, &settings, device.facts());
-    let mut on_progress = |_: ReplayProgress| {};
-    let player =
-        Player::new(&mut device, &survey, &placing, settings, &stop, &mut on_progress).unwrap();
-    let outcome = player.play(&mut *trace.steps().unwrap()).unwrap();
-    let cells = cells(&plan, &survey, &settings, &outcome);
+    let replay = replay(trace, device.facts(), settings)?;
+    let outcome = replay.play(&mut device, None, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    let cells = replay.cells(&outcome);
     Ok((device, outcome, cells))
+}
+
+fn replay(trace: &Trace, facts: &Facts, settings: ReplaySettings) -> Result<Replay, ReplayError> {
+    let survey = TraceSurvey::of(trace, &AtomicBool::new(false)).unwrap().unwrap();
+    let room = Extent::new(0, facts.capacity_bytes);
+    Replay::new(trace.clone(), survey, settings, facts, room)
 }
 
 fn requests(log: &[TracedIo]) -> Vec<Request> {
@@ -329,17 +329,12 @@ fn a_medium_that_fails_ends_it_with_what_was_done() {
     let rows: Vec<Row> =
         (0..10).map(|i| (i * 10, Some(i * 10 + 5), Op::Read, i * 512, 512)).collect();
     let trace = trace(dir.path(), &rows);
-    let stop = AtomicBool::new(false);
-    let survey = TraceSurvey::of(&trace, &stop).unwrap().unwrap();
-    let settings = settings(Pace::Max, CapacityFit::Exact);
     // The medium that was looked at was larger than the one that is there.
-    let seen = MemoryDevice::new(MIB);
-    let placing = Placing::new(&survey, &settings, seen.facts(), Extent::new(0, MIB)).unwrap();
+    let settings = settings(Pace::Max, CapacityFit::Exact);
+    let replay = replay(&trace, MemoryDevice::new(MIB).facts(), settings).unwrap();
     let mut device = MemoryDevice::new(5 * 512);
-    let mut on_progress = |_: ReplayProgress| {};
-    let player =
-        Player::new(&mut device, &survey, &placing, settings, &stop, &mut on_progress).unwrap();
-    let outcome = player.play(&mut *trace.steps().unwrap()).unwrap();
+    let stop = AtomicBool::new(false);
+    let outcome = replay.play(&mut device, None, &stop, &mut |_, _| {}).unwrap();
     assert_eq!((outcome.ops(), outcome.stop), (5, Some(record::Stop::Error)));
     assert!(outcome.failure.is_some());
 }
@@ -350,15 +345,11 @@ fn a_stop_ends_it() {
     let rows: Vec<Row> =
         (0..10).map(|i| (i * 10, Some(i * 10 + 5), Op::Read, i * 512, 512)).collect();
     let trace = trace(dir.path(), &rows);
-    let survey = TraceSurvey::of(&trace, &AtomicBool::new(false)).unwrap().unwrap();
-    let settings = settings(Pace::Times(1.0), CapacityFit::Exact);
     let mut device = MemoryDevice::new(MIB);
-    let placing = Placing::new(&survey, &settings, device.facts(), Extent::new(0, MIB)).unwrap();
+    let settings = settings(Pace::Times(1.0), CapacityFit::Exact);
+    let replay = replay(&trace, device.facts(), settings).unwrap();
     let stop = AtomicBool::new(true);
-    let mut on_progress = |_: ReplayProgress| {};
-    let player =
-        Player::new(&mut device, &survey, &placing, settings, &stop, &mut on_progress).unwrap();
-    let outcome = player.play(&mut *trace.steps().unwrap()).unwrap();
+    let outcome = replay.play(&mut device, None, &stop, &mut |_, _| {}).unwrap();
     assert_eq!((outcome.ops(), outcome.stop), (0, Some(record::Stop::Interrupted)));
     assert!(TraceSurvey::of(&trace, &stop).unwrap().is_none());
 }
