@@ -107,7 +107,7 @@ impl Consensus {
                 figures,
             })
             .collect();
-        let shown = representative(&votes, damaged.holds);
+        let shown = representative(&votes, damaged.holds, &figures);
         let verdict = shown.and_then(|vote| vote.headline.verdict.clone());
         let shown = shown.map(|vote| vote.id.clone());
         Consensus { figures, links, fake, damaged, verdict, shown }
@@ -311,9 +311,13 @@ fn thin(votes: &[&Vote], figure: HeadlineFigure) -> Option<HostSpread> {
 }
 
 /// The run behind a verdict, of votes that are sorted by time: of those that claim only what holds,
-/// the first that claims all of it, or most. If senders are not distinguished, the newest one; the
+/// and whose figures agree with those of the line where any do, the first that claims most. If senders are not distinguished, the newest one; the
 /// first of all if none has a verdict.
-fn representative<'a>(votes: &[&'a Vote], is_damaged: bool) -> Option<&'a Vote> {
+fn representative<'a>(
+    votes: &[&'a Vote],
+    is_damaged: bool,
+    figures: &BTreeMap<HeadlineFigure, HostSpread>,
+) -> Option<&'a Vote> {
     let is_own = |vote: &Vote| vote.sender.is_none();
     // Only a first run that can have the verdict says what holds alone.
     let is_asked = |vote: &&&Vote| {
@@ -333,8 +337,13 @@ fn representative<'a>(votes: &[&'a Vote], is_damaged: bool) -> Option<&'a Vote> 
         return Some(newest);
     }
     let believed = votes.into_iter().filter(|vote| claims(vote).all(|it| held.contains(it)));
+    let agrees = |vote: &Vote| {
+        figures
+            .iter()
+            .all(|(figure, line)| vote.value(*figure).is_none_or(|it| agree(line.median, it)))
+    };
     // Of equals the last, which is the oldest.
-    believed.rev().max_by_key(|vote| claims(vote).count())
+    believed.rev().max_by_key(|vote| (agrees(vote), claims(vote).count()))
 }
 
 /// Faults and levels of uses that a run names.

@@ -1,17 +1,14 @@
 //! Detection of copies: runs that are one measurement, sent again under another name, from another
-//! board or with a few numbers changed. Two runs with the same latencies in a cell are one
+//! board or with a few cells changed. Two runs with the same latencies in a cell are one
 //! measurement; a copy whose latencies were changed is for a reviewer to find.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
-use record::collection::Origin;
+use record::collection::{Origin, RunHeadline};
 use record::{Histogram, Published};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Most cells with a mark, those with most I/Os.
-const CELLS: usize = 8;
 /// Least number of I/Os in a cell with a mark.
 const MARKED: u64 = 101;
 /// Least number of distinct latencies with which two histograms are not equal by chance.
@@ -23,9 +20,8 @@ const RATES: usize = 6;
 /// Marks by which a run is recognised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunMarks {
-    /// Hashes of the histogram of each of its largest cells, 32 hexadecimal digits each. Two runs
-    /// that share one are of one measurement, whatever else was changed. Empty for a run with too
-    /// few I/Os.
+    /// Hashes of the histogram of each of its cells, 32 hexadecimal digits each. Two runs that share
+    /// one are of one measurement, whatever else was changed. Empty for a run with too few I/Os.
     pub exact: BTreeSet<String>,
     /// True for a simulated run: these repeat to the byte.
     is_simulated: bool,
@@ -34,12 +30,11 @@ pub struct RunMarks {
 impl RunMarks {
     /// Computes the marks of a run.
     pub fn of(run: &Published) -> RunMarks {
-        let cells = largest(run);
-        let exact = if cells.is_empty() && !run.software.is_flashmark() {
-            marks_of_rates(run)
-        } else {
-            cells.into_iter().filter_map(mark).collect()
-        };
+        let histograms = run.cells.iter().filter_map(|cell| cell.histogram.as_ref());
+        let mut exact: BTreeSet<String> = histograms.filter_map(mark).collect();
+        if exact.is_empty() && !run.software.is_flashmark() {
+            exact = marks_of_rates(run);
+        }
         RunMarks { exact, is_simulated: Origin::of(run) == Origin::Simulated }
     }
 
@@ -49,28 +44,11 @@ impl RunMarks {
     }
 }
 
-/// Histograms of the cells with most I/Os, the largest first.
-fn largest(run: &Published) -> Vec<&Histogram> {
-    let mut large: Vec<_> = run
-        .cells
-        .iter()
-        .filter_map(|cell| Some((cell.id.as_str(), cell.histogram.as_ref()?)))
-        .filter(|(_, histogram)| histogram.len() >= MARKED)
-        .collect();
-    large.sort_by(|(a, x), (b, y)| y.len().cmp(&x.len()).then_with(|| a.cmp(b)));
-    large.truncate(CELLS);
-    large.into_iter().map(|(_, histogram)| histogram).collect()
-}
-
 /// Hash of a histogram; `None` if its counts may equal others by chance.
 fn mark(histogram: &Histogram) -> Option<String> {
-    histogram.buckets().nth(DIFFERENT - 1)?;
-    let mut text = String::new();
-    for (ns, count) in histogram.buckets() {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{ns}:{count} ");
-    }
-    Some(mark_of(&text))
+    histogram.buckets().nth(DIFFERENT - 1).filter(|_| histogram.len() >= MARKED)?;
+    let counts = histogram.buckets().flat_map(|(ns, count)| [ns, count]);
+    Some(mark_of(&counts.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()))
 }
 
 /// Hashes for a run of another tool without latencies: one for each [`RATES`] consecutive rates.
@@ -78,12 +56,11 @@ fn marks_of_rates(run: &Published) -> BTreeSet<String> {
     let metrics = run.cells.iter().map(|cell| &cell.metrics);
     let rates: Vec<f64> =
         metrics.filter_map(|metrics| Some(metrics.bps.or(metrics.iops)?.value)).collect();
-    rates.windows(RATES).map(|rates| mark_of(&format!("{rates:?}"))).collect()
+    rates.windows(RATES).map(|rates| mark_of(format!("{rates:?}").as_bytes())).collect()
 }
 
-fn mark_of(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    record::text::hex(&hash[..16])
+fn mark_of(bytes: &[u8]) -> String {
+    record::text::hex(&Sha256::digest(bytes)[..16])
 }
 
 /// A run beside others.
@@ -92,6 +69,10 @@ pub struct MarkedRun<'a, N> {
     pub marks: &'a RunMarks,
     /// Name under which it stands.
     pub name: N,
+    /// Its account; `None` if the publisher answers for it.
+    pub sender: Option<&'a str>,
+    /// What it says of the medium.
+    pub headline: &'a RunHeadline,
     /// True if a person who may decide says that it counts.
     pub is_settled: bool,
 }
@@ -101,8 +82,9 @@ pub struct MarkedRun<'a, N> {
 pub enum Again {
     /// Its measurement counts already, as this run.
     Counted(usize),
-    /// Its measurement is also under another name, as this run; a person has to say which is right.
-    Named(usize),
+    /// Its measurement is also under another name, or another account's with other figures, as this
+    /// run; a person has to say which is right.
+    Otherwise(usize),
 }
 
 /// Of runs in the order in which they were received, each that does not count, and why. A
@@ -117,16 +99,20 @@ pub fn again<N: PartialEq>(runs: &[MarkedRun<N>]) -> BTreeMap<usize, Again> {
     order.sort_by_key(|at| !runs[*at].is_settled);
     let (mut found, mut counts) = (BTreeMap::new(), vec![false; runs.len()]);
     for at in order {
-        let MarkedRun { marks, name, is_settled } = &runs[at];
+        let MarkedRun { marks, name, sender, headline, is_settled } = &runs[at];
         let same = || {
             let same = marks.exact.iter().flat_map(|mark| &by_mark[mark.as_str()]).copied();
             let is_measured =
                 |other: usize| !(marks.is_simulated && runs[other].marks.is_simulated);
             same.filter(move |other| *other != at && is_measured(*other))
         };
-        let named = same().find(|other| runs[*other].name != *name && !is_settled);
+        // One's own run may have come before it was complete.
+        let is_otherwise = |other: &MarkedRun<N>| {
+            other.name != *name || (other.sender != *sender && other.headline != *headline)
+        };
+        let otherwise = same().find(|other| is_otherwise(&runs[*other]) && !is_settled);
         let known = || same().find(|other| counts[*other] && runs[*other].name == *name);
-        match named.map(Again::Named).or_else(|| known().map(Again::Counted)) {
+        match otherwise.map(Again::Otherwise).or_else(|| known().map(Again::Counted)) {
             Some(why) => drop(found.insert(at, why)),
             None => counts[at] = true,
         }
@@ -162,13 +148,22 @@ mod tests {
         run
     }
 
-    /// Which of runs with these names do not count.
+    /// Which of runs with these names do not count; of `name by sender`, those of this account.
     fn not_counted(runs: &[(&Published, &str)]) -> Vec<(usize, Again)> {
         let marks: Vec<RunMarks> = runs.iter().map(|(run, _)| RunMarks::of(run)).collect();
-        let marked = marks.iter().zip(runs).map(|(marks, (_, name))| {
-            let is_settled = *name == "settled";
-            MarkedRun { marks, name: *name, is_settled }
-        });
+        let headlines: Vec<RunHeadline> =
+            runs.iter().map(|(run, _)| findings::headline(&run.to_record("a"))).collect();
+        let marked =
+            (marks.iter().zip(&headlines)).zip(runs).map(|((marks, headline), (_, name))| {
+                let (name, sender) = name.split_once(" by ").unwrap_or((name, "ada"));
+                MarkedRun {
+                    marks,
+                    name,
+                    sender: Some(sender),
+                    headline,
+                    is_settled: name == "settled",
+                }
+            });
         again(&marked.collect::<Vec<_>>()).into_iter().collect()
     }
 
@@ -182,9 +177,34 @@ mod tests {
             not_counted(&[(&one, names[0]), (&other, names[1]), (&part, names[2])])
         };
         assert_eq!(of(["a", "a", "a"]), [(2, Again::Counted(1))]);
-        assert_eq!(of(["a", "b", "a"]), [(1, Again::Named(2)), (2, Again::Named(1))]);
-        assert_eq!(of(["a", "b", "settled"]), [(1, Again::Named(2))], "a reviewer has decided");
+        assert_eq!(of(["a", "b", "a"]), [(1, Again::Otherwise(2)), (2, Again::Otherwise(1))]);
+        assert_eq!(of(["a", "b", "settled"]), [(1, Again::Otherwise(2))], "a reviewer has decided");
         assert_eq!(not_counted(&[(&one, "a"), (&other, "b"), (&run(3, false), "c")]), []);
+    }
+
+    /// Regression: one cell of an open request in a record of one's own, merged first, took the
+    /// voice of who had measured it.
+    #[test]
+    fn a_cell_of_another_account_beside_other_figures_takes_no_voice() {
+        let text = include_str!("../../../fixtures/records/check-a1.json");
+        let mut honest = Published::from(&record::Record::from_json(text).unwrap());
+        (honest.kind, honest.target) = (MediumKind::Sd, record::TargetKind::Block);
+        (honest.profile, honest.engine) = (None, None);
+        let is_marked =
+            |cell: &record::Cell| cell.histogram.as_ref().is_some_and(|it| mark(it).is_some());
+        let mut stolen = honest.clone();
+        let taken = stolen.cells.iter().find(|cell| is_marked(cell)).unwrap().id.clone();
+        stolen.cells.retain(|cell| cell.id == taken || !is_marked(cell));
+        let both = [(0, Again::Otherwise(1)), (1, Again::Otherwise(0))];
+        assert_eq!(not_counted(&[(&stolen, "a by mallory"), (&honest, "a by ada")]), both);
+        let own = [(&stolen, "a by ada"), (&honest, "a by ada")];
+        assert_eq!(
+            not_counted(&own),
+            [(1, Again::Counted(0))],
+            "a part that came before the whole"
+        );
+        let alike = [(&honest, "a by ada"), (&honest, "a by bea")];
+        assert_eq!(not_counted(&alike), [(1, Again::Counted(0))], "one vote, whoever sent it");
     }
 
     /// Regression: a measurement sent again as simulated kept the measurement out.
@@ -192,7 +212,7 @@ mod tests {
     fn simulated_runs_repeat_but_are_no_measurements() {
         let (simulated, measured) = (run(1, true), run(1, false));
         assert_eq!(not_counted(&[(&simulated, "s"), (&simulated, "s")]), []);
-        let both = [(0, Again::Named(1)), (1, Again::Named(0))];
+        let both = [(0, Again::Otherwise(1)), (1, Again::Otherwise(0))];
         assert_eq!(not_counted(&[(&simulated, "s"), (&measured, "a")]), both);
     }
 

@@ -96,10 +96,19 @@ impl From<UnpackError> for Rejection {
 /// If it is not a run that can be accepted; the rejection says what is wrong and where.
 pub fn read(body: &[u8], limits: &UploadLimits) -> Result<Upload, Rejection> {
     let json = unpacked(body, limits.unpacked_bytes)?;
-    scan::scan(&json, limits)?;
+    let addresses = scan::scan(&json, limits)?;
     let run = parse(&json)?;
     drop(json);
-    judge(run)
+    let mut upload = judge(run)?;
+    // A run of another tool says where it was published.
+    let is_source = |place: &str| place.starts_with("flags") && !upload.run.software.is_flashmark();
+    let addresses: Vec<String> = addresses
+        .into_iter()
+        .filter(|place| !is_source(place))
+        .map(|place| format!("{place} has an address in it"))
+        .collect();
+    upload.caveats.splice(..0, addresses);
+    Ok(upload)
 }
 
 /// Checks a run as if it had been sent.

@@ -13,7 +13,7 @@ mod reference;
 pub mod site;
 
 pub use judging::{Rejection, Upload, UploadLimits, check, judge, read, read_run};
-pub use lines::{GUEST, LineRuns, SentRun, content_name, lines_of};
+pub use lines::{GUEST, LineRuns, SentRun, content_name, lines_of, link_of};
 pub use names::{Entry, Names};
 pub use reference::reference_headline;
 

@@ -74,13 +74,15 @@ pub fn lines_of(sent: impl IntoIterator<Item = SentRun>, names: &Names) -> Vec<L
     sent.sort_by(|a, b| (is_guest(a), &a.received).cmp(&(is_guest(b), &b.received)));
     let entries: Vec<Entry> =
         sent.iter().map(|it| names.entry(&it.run, it.sender.as_deref())).collect();
-    let marked: Vec<MarkedRun<LineKey>> = sent
+    let marked: Vec<MarkedRun<_>> = sent
         .iter()
         .zip(&entries)
         .filter(|(it, _)| !is_guest(it))
         .map(|(it, entry)| MarkedRun {
             marks: &it.marks,
-            name: (entry.key(), it.origin),
+            name: (entry.key(), it.origin, link_of(&it.run, it.sender.as_deref())),
+            sender: it.sender.as_deref(),
+            headline: &it.headline,
             is_settled: it.is_settled || it.sender.is_none(),
         })
         .collect();
@@ -118,9 +120,9 @@ pub fn lines_of(sent: impl IntoIterator<Item = SentRun>, names: &Names) -> Vec<L
 fn why_uncounted(why: Again) -> &'static str {
     match why {
         Again::Counted(_) => "not counted: another run has the same latencies",
-        Again::Named(_) => {
-            "not counted: a run under another name has the same latencies, and a reviewer has not \
-             said which is right"
+        Again::Otherwise(_) => {
+            "not counted: a run under another name, or of another account with other figures, has \
+             the same latencies, and a reviewer has not said which is right"
         }
     }
 }
@@ -137,7 +139,8 @@ fn line(origin: Origin, slug: String, mut runs: Vec<Placed>) -> LineRuns {
     let usual = |text: &dyn Fn(&Placed) -> String| {
         usual(deciding.iter().map(|placed| (text(placed), placed.sender.as_deref())))
     };
-    let interface = usual(&|placed| link_of(placed).unwrap_or_default());
+    let interface =
+        usual(&|placed| link_of(&placed.run.run, placed.sender.as_deref()).unwrap_or_default());
     let classes = usual(&|placed| placed.run.run.class_words().join(" "));
     let name = usual(&|placed| placed.entry.name.clone());
     let named = runs.iter().find(|placed| placed.entry.name == name).unwrap_or(&runs[0]);
@@ -174,7 +177,7 @@ fn vote(placed: &Placed) -> Vote {
         sender: placed.sender.clone(),
         received: received.clone(),
         host: host_key(run),
-        link: link_of(placed),
+        link: link_of(run, placed.sender.as_deref()),
         headline: headline.clone(),
     }
 }
@@ -203,11 +206,10 @@ fn usual<'a>(texts: impl Iterator<Item = (String, Option<&'a str>)>) -> String {
 const LINKS: &str = "usb,usb 1.1,usb 2.0,usb 3.0,usb 3.1,usb 3.2,sd,sd high speed,sd uhs-i,mmc,\
                      mmc hs,mmc high speed,mmc hs200,mmc hs400,ata,ide,sata,scsi,sas,nvme,virtio";
 
-/// Link of the medium: "usb 2.0".
-fn link_of(placed: &Placed) -> Option<String> {
-    let run = &placed.run.run;
+/// Link of the medium: "usb 2.0". Of a sender's run only a known one.
+pub fn link_of(run: &Published, sender: Option<&str>) -> Option<String> {
     let words = || Some(one_line(&run.interface_words()?, 80)).filter(|text| !text.is_empty());
-    if placed.sender.is_none() { words() } else { known_link(run) }
+    if sender.is_none() { words() } else { known_link(run) }
 }
 
 /// Link of a medium, if it is one of [`LINKS`].

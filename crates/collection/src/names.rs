@@ -273,7 +273,14 @@ fn is_sold(kind: MediumKind, class_bytes: u64) -> bool {
     let step = 10_u64.pow(class_bytes.checked_ilog10().unwrap_or(0).saturating_sub(1));
     let sizes = [20, 40, 10, 12, 14, 15, 16, 18, 22, 24, 30, 32, 36, 60, 72, 75, 80];
     let sizes = if is_drive { &sizes[..] } else { &sizes[..2] };
-    is_power(1_000_000_000) || is_power(1_000_000) || sizes.contains(&(class_bytes / step))
+    let most = match kind {
+        MediumKind::CompactFlash | MediumKind::Emmc => 1_024_000_000_000,
+        MediumKind::Sd | MediumKind::Usb => 4_096_000_000_000,
+        _ => 131_072_000_000_000,
+    };
+    let is_size =
+        is_power(1_000_000_000) || is_power(1_000_000) || sizes.contains(&(class_bytes / step));
+    is_size && class_bytes <= most
 }
 
 /// Why a person has to look at the name of a run's program: it is called like Flashmark.

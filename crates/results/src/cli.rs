@@ -192,7 +192,7 @@ pub struct IncomingFlags {
 /// Flags of `accept`.
 #[derive(Debug, Args)]
 pub struct AcceptFlags {
-    /// Record, as `incoming` lists it, or the beginning of its id.
+    /// Record, as `incoming` lists it, SENDER/ID, or the beginning of its id.
     pub id: String,
     /// Directory of the collection.
     #[arg(default_value = ".")]
@@ -205,7 +205,7 @@ pub struct AcceptFlags {
 /// Flags of `reject`.
 #[derive(Debug, Args)]
 pub struct RejectFlags {
-    /// Record, as `incoming` lists it, or the beginning of its id.
+    /// Record, as `incoming` lists it, SENDER/ID, or the beginning of its id.
     pub id: String,
     /// Directory of the collection.
     #[arg(default_value = ".")]

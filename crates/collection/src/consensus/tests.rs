@@ -95,6 +95,7 @@ const ATTACKS: &str = "
     another level: 3 1500 is:root=good / 5 1500 is:root=poor = honest
     twice another level: 3 1500 is:root=good / 6 1500 is:root=poor = lie
     a level nobody judged: 3 1500 is:root=good / 5 1500 is:root=good,database=poor = honest
+    the same claims before, with another figure: 3 1500 is:root=good / 1 9e5 is:root=good on:0 = honest
     judged nothing: 3 1500 is:root=good / 5 1500 = honest
     a trick that one found: 3 1500 is:root=good / 2 1500 is:root=good trick = honest
 ";

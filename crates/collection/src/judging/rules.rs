@@ -115,10 +115,10 @@ fn beyond_the_link(cell: &Cell, run: &Published) -> Option<String> {
     })
 }
 
-/// Sentences about a run that is unusual but possible: a person reviews it before it is public. A run
-/// on a simulated medium gets only those about web addresses: such runs are kept apart.
+/// Sentences about a run that is unusual but possible: a person reviews it before it is public. There
+/// are none of runs on simulated media, which are kept apart.
 pub(super) fn caveats(run: &Published, headline: &RunHeadline) -> Vec<String> {
-    let mut caveats = addresses(run);
+    let mut caveats = Vec::new();
     if Origin::of(run) == Origin::Simulated {
         return caveats;
     }
@@ -137,28 +137,6 @@ pub(super) fn caveats(run: &Published, headline: &RunHeadline) -> Vec<String> {
         caveats.push(format!("it took {}", Nanos(run.elapsed_ns)));
     }
     caveats
-}
-
-/// Texts that contain a web address: these are more often advertisements than names of media.
-fn addresses(run: &Published) -> Vec<String> {
-    let named = [
-        ("label", &run.label),
-        ("vendor", &run.vendor),
-        ("model", &run.model),
-        ("manufacturer", &run.manufacturer),
-        ("oem", &run.oem),
-        ("profile", &run.profile),
-        ("board", &run.board),
-        ("cpu", &run.cpu),
-    ];
-    let holds = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        text.contains("://") || text.contains("www.")
-    };
-    let caveat = |(name, text): (&str, &Option<String>)| {
-        text.as_deref().is_some_and(holds).then(|| format!("{name} has an address in it"))
-    };
-    named.into_iter().filter_map(caveat).collect()
 }
 
 /// A cell with values that no medium produces. Cells of other tools may lack latencies.

@@ -27,17 +27,18 @@ const FAMILY: &str = "flashmark/";
 /// Members that only a whole record has, not its published part.
 const WHOLE: [&str; 3] = ["run", "medium", "plan"];
 
-/// Scans a document; rejects it at its first fault.
-pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> {
+/// Scans a document; rejects it at its first fault. Returns the places of the texts with a web
+/// address: these are more often advertisements than facts of a medium.
+pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<Vec<String>, Rejection> {
     let document: Value = serde_json::from_slice(json).map_err(|error| unparsed(&error, json))?;
     check_schema(document.get("schema"))?;
-    let mut scan = ScanState { limits, path: Vec::new(), places: 0 };
+    let mut scan = ScanState { limits, path: Vec::new(), places: 0, addresses: Vec::new() };
     scan.value(&document)?;
     if WHOLE.iter().all(|name| document.get(name).is_some()) {
         let reason = "the document is a whole record; only the published part of one is taken, which is what `flashmark submit` sends";
         return Err(Rejection::invalid("not-a-run", reason.to_owned()));
     }
-    Ok(())
+    Ok(scan.addresses)
 }
 
 /// Rejection of a text that is no JSON.
@@ -95,6 +96,12 @@ fn holds_markup(text: &str) -> bool {
     text.as_bytes().windows(2).any(|pair| {
         pair[0] == b'<' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'/' | b'!' | b'?'))
     })
+}
+
+fn holds_address(text: &str) -> bool {
+    let begins =
+        |at: &[u8]| at.starts_with(b"://") || at[..4.min(at.len())].eq_ignore_ascii_case(b"www.");
+    (0..text.len()).any(|at| begins(&text.as_bytes()[at..]))
 }
 
 /// A step on the path from the document to a value.
@@ -180,6 +187,8 @@ struct ScanState<'l> {
     path: Vec<Step>,
     /// Filled buckets of the histograms so far.
     places: usize,
+    /// Places of texts with a web address.
+    addresses: Vec<String>,
 }
 
 impl ScanState<'_> {
@@ -250,6 +259,9 @@ impl ScanState<'_> {
         self.characters(text)?;
         if holds_markup(text) {
             return self.refuse("markup", "a text with a tag in it; write it without");
+        }
+        if holds_address(text) {
+            self.addresses.push(quoted_short(&text_of(&self.path)));
         }
         Ok(())
     }

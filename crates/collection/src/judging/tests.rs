@@ -173,7 +173,8 @@ took ["random-write",60000000,10000,6] & /ops 23 & /disturbance {"stood_still_ns
 took ["random-write",1000000,0,100] => taken 100 of 100 I/Os of random-write/1 took the same time
 software/name "fio" & took ["random-write",1000000,0,100] => taken 100 of 100 I/Os of random-write/1 took the same time
 kind "simulated" & target "simulated" & engine "virtual time" & took ["random-write",1000000,0,100] => taken
-label "cheap cards at www.example.com" => taken label has an address in it
+label "cheap cards at WWW.example.com" => taken label has an address in it
+kernel "https://example.com" => taken kernel has an address in it
 capacity_bytes 100000000000000 => taken 100 TB is more than any SD card has
 elapsed_ns 3456000000000000 => taken it took 40 days 0 h
 /metrics {} & /histogram null & /ops 0 => taken no cell has a result

@@ -119,8 +119,9 @@ fn only_the_register_gives_a_name() {
         stick.link = Some(record::Link { usb_id: Some(id.into()), ..Default::default() });
         assert_eq!(of(&stick).name, name);
     }
-    let invented = [19, 37, 100].map(|gb| of(&run("Samsung", "EVO Plus", gb * 100 / 97)).is_listed);
-    assert_eq!(invented, [false; 3], "sizes that nobody sells");
+    let invented =
+        [19, 37, 100, 8192].map(|gb| of(&run("Samsung", "EVO Plus", gb * 100 / 97)).is_listed);
+    assert_eq!(invented, [false; 4], "sizes that nobody sells");
     let of_kind = |kind| of(&Published { kind, ..run("Samsung", "EVO Plus", 64) }).is_listed;
     assert!(of_kind(MediumKind::Sd) && !of_kind(MediumKind::Nvme), "a name of another kind");
     let mut simulated = Published { kind: MediumKind::Simulated, ..run("", "", 32) };

@@ -6,6 +6,8 @@ use std::io::Read as _;
 use std::path::Path;
 
 use collection::Upload;
+use record::Published;
+use record::collection::RunHeadline;
 use record::text::{hex, printable};
 use record::units::{Bytes, MIB};
 use rustix::fs::{FlockOperation, flock};
@@ -13,8 +15,10 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
 use crate::cli::{AcceptFlags, IncomingFlags, ReceiveFlags, RejectFlags};
-use crate::repository::judging::{look_at, run_in};
-use crate::repository::{ACCEPTED, MAX_PACKED, RecordFile, Repository, is_account, packed, write};
+use crate::repository::judging::{JudgedRecord, judge, look_at, run_in};
+use crate::repository::{
+    ACCEPTED, GUEST, MAX_PACKED, RecordFile, Repository, is_account, packed, write,
+};
 use program::exit::{Exit, OrExit, Result, refuse, usage};
 use program::printing::{print, print_document};
 
@@ -22,8 +26,9 @@ use program::printing::{print, print_document};
 const TOKENS: &str = "tokens.txt";
 /// Folder of the records that wait.
 const INCOMING: &str = "incoming";
-/// Most bytes of all records that wait, 2600 of the largest.
-const QUOTA_BYTES: u64 = 256 * MIB;
+/// Most bytes of the records of guests that wait, and as many of those of accounts: 1,300 of the
+/// largest.
+const QUOTA_BYTES: u64 = 128 * MIB;
 /// Most memory in bytes, and most seconds of processor, in which a record is judged: those of
 /// `full` need 150 MB and 2 s.
 const JUDGE_BYTES: u64 = 1024 * MIB;
@@ -59,7 +64,8 @@ pub fn receive(flags: &ReceiveFlags) -> Result {
         Ok(upload) => upload,
         Err(why) => return refused(why),
     };
-    let id = collection::content_name(&upload.run);
+    let Upload { run, headline, caveats } = upload;
+    let id = collection::content_name(&run);
     let folder = repository.dir().join(INCOMING);
     fs::create_dir_all(&folder).or_internal()?;
     // Two records at once are counted one after the other.
@@ -71,7 +77,9 @@ pub fn receive(flags: &ReceiveFlags) -> Result {
         || repository.place(&flags.sender, &id).exists();
     if !is_known {
         let size = |file: &RecordFile| fs::metadata(&file.path).map_or(0, |found| found.len());
-        let used_bytes: u64 = waiting.iter().map(size).sum();
+        let is_guest = |sender: &str| sender == GUEST;
+        let alike = waiting.iter().filter(|it| is_guest(&it.sender) == is_guest(&flags.sender));
+        let used_bytes: u64 = alike.map(size).sum();
         if used_bytes + packed.bytes.len() as u64 > QUOTA_BYTES {
             return refuse(format_args!(
                 "{} of records wait for a reviewer already; try again when they are looked at",
@@ -83,17 +91,23 @@ pub fn receive(flags: &ReceiveFlags) -> Result {
         }
     }
     let known = if is_known { "It is here already" } else { "Kept for a reviewer" };
-    print_document(&format!("{known}, as {id} of {}: {}\n", flags.sender, in_short(&upload)))?;
+    print_document(&format!(
+        "{known}, as {id} of {}: {}\n",
+        flags.sender,
+        in_short(&run, &headline, &caveats)
+    ))?;
     Ok(Exit::Done)
 }
 
-/// What a reviewer sees of a record.
-fn in_short(upload: &Upload) -> String {
-    let verdict = upload.headline.verdict.as_deref().unwrap_or("no verdict");
-    let doubt = if upload.caveats.is_empty() { "sound" } else { "doubtful" };
-    let caveats = upload.caveats.iter().map(|caveat| format!("; {caveat}"));
-    let text = format!("{}. {verdict} {doubt}{}", upload.run.name(), caveats.collect::<String>());
-    printable(&text)
+/// What a reviewer sees of a run.
+fn in_short(run: &Published, headline: &RunHeadline, doubts: &[String]) -> String {
+    let verdict = headline.verdict.as_deref().unwrap_or("no verdict");
+    let doubt = if doubts.is_empty() {
+        "sound".to_owned()
+    } else {
+        format!("doubtful: {}", doubts.join("; "))
+    };
+    printable(&format!("{}. {verdict} {doubt}", run.name()))
 }
 
 /// The records that wait.
@@ -101,24 +115,35 @@ fn waiting(repository: &Repository) -> Vec<RecordFile> {
     repository.records_in(INCOMING)
 }
 
+/// The records that wait, each judged beside those of the collection and the others that wait.
+fn judged(repository: &Repository) -> Result<Vec<JudgedRecord>> {
+    let waits = |file: &RecordFile| file.path.starts_with(repository.dir().join(INCOMING));
+    let all = [repository.records(), waiting(repository)].concat();
+    let judged = judge(repository, all, waits, |file| Ok(look_at(file))).or_internal()?;
+    Ok(judged.into_iter().filter(|one| waits(&one.file)).collect())
+}
+
 /// Lists the records that wait, each with what its judgement is.
 pub fn list(flags: &IncomingFlags) -> Result {
     let repository = Repository::open(&flags.dir).or_usage()?;
-    let waiting = waiting(&repository);
-    for file in &waiting {
-        let text = match crate::repository::judging::read(file) {
-            Ok(upload) => in_short(&upload),
-            Err(why) => printable(&why),
+    let judged = judged(&repository)?;
+    for JudgedRecord { file, found, doubts } in &judged {
+        let text = match found {
+            Ok(run) => in_short(&run.run, &run.headline, doubts),
+            Err(why) => printable(why),
         };
-        print(&format!("{}  {}: {text}\n", file.id, file.sender))?;
+        print(&format!("{}/{}: {text}\n", file.sender, file.id))?;
     }
-    print(&format!("{} waiting\n", report::words::count(waiting.len(), "record")))?;
+    print(&format!("{} waiting\n", report::words::count(judged.len(), "record")))?;
     Ok(Exit::Done)
 }
 
-/// The record that waits under this id or the beginning of one.
-fn find(repository: &Repository, id: &str) -> Result<RecordFile> {
-    let found = waiting(repository).into_iter().filter(|file| file.id.starts_with(id));
+/// The only of these files under this id, `SENDER/ID`, or the beginning of one.
+fn find(files: Vec<RecordFile>, id: &str) -> Result<RecordFile> {
+    let is_it = |file: &RecordFile| {
+        file.id.starts_with(id) || format!("{}/{}", file.sender, file.id).starts_with(id)
+    };
+    let found = files.into_iter().filter(is_it);
     match found.collect::<Vec<_>>().as_slice() {
         [one] => Ok(one.clone()),
         [] => usage(format_args!("no record '{}' waits", printable(id))),
@@ -129,11 +154,16 @@ fn find(repository: &Repository, id: &str) -> Result<RecordFile> {
 /// Puts a record among those of the collection, under the sender that it came from.
 pub fn accept(flags: &AcceptFlags) -> Result {
     let repository = Repository::open(&flags.dir).or_usage()?;
-    let file = find(&repository, &flags.id)?;
-    match look_at(&file) {
-        Err(why) => return refuse(printable(&why)),
-        Ok(run) if run.id != file.id => return refuse("it is not the record that was sent"),
-        Ok(_) => {}
+    let file = find(waiting(&repository), &flags.id)?;
+    let judged = judged(&repository)?.into_iter().find(|one| one.file == file);
+    let verdict = judged.as_ref().map(JudgedRecord::verdict);
+    let is_doubtful = judged.as_ref().is_some_and(|one| one.found.is_ok());
+    match verdict {
+        Some(Err(why)) if !is_doubtful => return refuse(printable(&why)),
+        Some(Err(why)) if flags.because.is_none() => {
+            return refuse(format_args!("it is {}; --because REASON takes it", printable(&why)));
+        }
+        _ => {}
     }
     let to = repository.place(&file.sender, &file.id);
     to.parent().map_or(Ok(()), fs::create_dir_all).or_internal()?;
@@ -152,7 +182,7 @@ pub fn accept(flags: &AcceptFlags) -> Result {
 /// Removes a record that waits.
 pub fn reject(flags: &RejectFlags) -> Result {
     let repository = Repository::open(&flags.dir).or_usage()?;
-    let file = find(&repository, &flags.id)?;
+    let file = find(waiting(&repository), &flags.id)?;
     fs::remove_file(&file.path).or_internal()?;
     print(&format!("{} of {} is removed\n", file.id, file.sender))?;
     Ok(Exit::Done)

@@ -26,7 +26,7 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tower_http::services::ServeDir;
-use tower_http::timeout::RequestBodyTimeoutLayer;
+use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
 
 use super::incoming::sender_of;
 use crate::cli::ServeFlags;
@@ -34,6 +34,8 @@ use crate::repository::{GUEST, MAX_PACKED, Repository};
 
 /// Longest pause of a body, and longest judgement of a record.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest time of a whole request: a body that trickles ends too.
+const LONGEST: Duration = Duration::from_secs(180);
 /// Folder of the pages in a collection.
 const SITE: &str = "site";
 
@@ -77,6 +79,7 @@ fn router(collection: &Path, site: &Path) -> Router {
         .route("/records", post(receive))
         .layer(DefaultBodyLimit::max(MAX_PACKED))
         .layer(RequestBodyTimeoutLayer::new(PATIENCE))
+        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, LONGEST))
         .with_state(Arc::new(slot))
         .fallback_service(ServeDir::new(site))
         .layer(from_fn(cached))

@@ -7,7 +7,7 @@ use record::collection::{Origin, RunHeadline};
 use record::{Cell, Published};
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_PACKED, RecordFile, Repository};
+use super::{GUEST, MAX_PACKED, RecordFile, Repository};
 use crate::parallel::each_of;
 use crate::shared_file;
 
@@ -47,12 +47,26 @@ impl RunInShort {
 /// A run without cells, or the reason why it is refused.
 pub type InShort = std::result::Result<RunInShort, String>;
 
-/// A record and its verdict.
+/// A record and what was found of it.
 pub struct JudgedRecord {
     /// Its file.
     pub file: RecordFile,
+    /// The run, or the reason why it is refused.
+    pub found: InShort,
+    /// What is doubtful of it, and no maintainer has accepted.
+    pub doubts: Vec<String>,
+}
+
+impl JudgedRecord {
     /// The run, or the reason why it does not count: refused, doubtful.
-    pub verdict: InShort,
+    pub fn verdict(&self) -> std::result::Result<&RunInShort, String> {
+        match &self.found {
+            Ok(_) if !self.doubts.is_empty() => {
+                Err(format!("doubtful: {}", self.doubts.join("; ")))
+            }
+            found => found.as_ref().map_err(String::clone),
+        }
+    }
 }
 
 /// Message about a file that is not a record, or is in the wrong place.
@@ -72,39 +86,47 @@ pub fn judge(
     look: impl Fn(&RecordFile) -> Result<InShort> + Sync,
 ) -> Result<Vec<JudgedRecord>> {
     let found = each_of(files.len(), |at| look(&files[at]))?;
-    let mut judged: Vec<JudgedRecord> = files
-        .into_iter()
-        .zip(found)
-        .map(|(file, found)| JudgedRecord { verdict: alone(repository, &file, found), file })
-        .collect();
-    for (at, why) in named_otherwise(repository, &judged) {
-        if is_new(&judged[at].file) {
-            judged[at].verdict = Err(why);
+    let alone = |(file, found)| alone(repository, file, found);
+    let mut judged: Vec<JudgedRecord> = files.into_iter().zip(found).map(alone).collect();
+    let is_new: Vec<bool> = judged.iter().map(|one| is_new(&one.file)).collect();
+    for (at, why) in sent_otherwise(repository, &judged, &is_new) {
+        if is_new[at] {
+            judged[at].doubts.push(why);
         }
     }
     Ok(judged)
 }
 
-/// Records whose measurement is also under another name, each with a sentence about it. Nothing
+/// Records whose measurement is also under another name, or another account's with other figures,
+/// each with a sentence about it. Nothing
 /// tells who of them is right: neither counts until a maintainer says so.
-fn named_otherwise(repository: &Repository, judged: &[JudgedRecord]) -> Vec<(usize, String)> {
+fn sent_otherwise(
+    repository: &Repository,
+    judged: &[JudgedRecord],
+    is_new: &[bool],
+) -> Vec<(usize, String)> {
     let (mut places, mut runs) = (Vec::new(), Vec::new());
-    for (at, JudgedRecord { file, verdict }) in judged.iter().enumerate() {
-        let Ok(RunInShort { run, marks, .. }) = verdict else { continue };
+    for (at, JudgedRecord { file, found, doubts }) in judged.iter().enumerate() {
+        let Ok(RunInShort { run, marks, headline, .. }) = found else { continue };
+        // What does not count, and what nobody answers for, makes nothing else doubtful.
+        if file.sender == GUEST || !(doubts.is_empty() || is_new[at]) {
+            continue;
+        }
         let is_reference = repository.is_reference(&file.sender);
         let sender = Some(file.sender.as_str()).filter(|_| !is_reference);
         let origin = if is_reference { Origin::Reference } else { Origin::of(run) };
-        let name = (repository.names().entry(run, sender).key(), origin);
+        let key = repository.names().entry(run, sender).key();
+        let name = (key, origin, collection::link_of(run, sender));
         let is_settled = is_reference || repository.has_accepted(&file.id);
         places.push(at);
-        runs.push(MarkedRun { marks, name, is_settled });
+        runs.push(MarkedRun { marks, name, sender, headline, is_settled });
     }
     let sentence = |(at, why): (usize, Again)| {
-        let Again::Named(other) = why else { return None };
+        let Again::Otherwise(other) = why else { return None };
         let RecordFile { sender, id, .. } = &judged[places[other]].file;
         let why = format!(
-            "doubtful: its latencies are those of {sender}/{id}, which has another name; neither \
-             counts until a maintainer puts the id of the right one into accepted.txt"
+            "its latencies are those of {sender}/{id}, which has another name, link or figures; \
+             neither counts until a maintainer puts the id of the right one into accepted.txt"
         );
         Some((places[at], why))
     };
@@ -143,17 +165,18 @@ fn refused(why: impl std::fmt::Display) -> String {
     format!("refused: {why}")
 }
 
-/// Verdict on a record without regard to the others.
-fn alone(repository: &Repository, file: &RecordFile, found: InShort) -> InShort {
-    let run = found?;
-    if run.id != file.id {
-        let name = &run.id;
-        return Err(refused(format!("its content is named {name}; call the file {name}.json.gz")));
-    }
-    if !run.caveats.is_empty() && !repository.has_accepted(&file.id) {
-        return Err(format!("doubtful: {}", run.caveats.join("; ")));
-    }
-    Ok(run)
+/// Judges a record without regard to the others.
+fn alone(repository: &Repository, file: RecordFile, found: InShort) -> JudgedRecord {
+    let found = found.and_then(|run| match run.id == file.id {
+        true => Ok(run),
+        false => {
+            let name = &run.id;
+            Err(refused(format!("its content is named {name}; call the file {name}.json.gz")))
+        }
+    });
+    let is_accepted = repository.has_accepted(&file.id);
+    let doubts = found.as_ref().ok().filter(|_| !is_accepted).map(|run| run.caveats.clone());
+    JudgedRecord { file, found, doubts: doubts.unwrap_or_default() }
 }
 
 #[cfg(test)]
@@ -193,11 +216,33 @@ mod tests {
                 |file| models.get(new).is_some_and(|new| file.path == Path::new(new)),
                 |file| Ok(Ok(run(file.path.to_str().unwrap()))),
             );
-            judged.unwrap().iter().filter(|one| one.verdict.is_err()).count()
+            judged.unwrap().iter().filter(|one| one.verdict().is_err()).count()
         };
         assert_eq!(doubtful(["Ultra", "Extreme"], 1, ""), 1);
         assert_eq!(doubtful(["Ultra", "Extreme"], 2, ""), 0, "what was merged does not count");
         assert_eq!(doubtful(["Ultra", "Extreme"], 1, &run("Extreme").id), 0);
         assert_eq!(doubtful(["Ultra", "ULTRA"], 1, ""), 0, "the same name");
+        // What else is doubtful of it hides nothing; what does not count makes nothing doubtful.
+        let strange = |name: &str| RunInShort { caveats: vec!["strange".to_owned()], ..run(name) };
+        let file = |sender: &str, name: &str| RecordFile {
+            sender: sender.to_owned(),
+            id: run(name).id,
+            path: PathBuf::from(name),
+        };
+        let doubts = |of: &str, strange_one: &str, sender: &str| {
+            let repository = Repository::open(dir.path()).unwrap();
+            let files = vec![file(sender, "Ultra"), file("bea", "Extreme")];
+            let look = |file: &RecordFile| {
+                let name = file.path.to_str().unwrap();
+                Ok(Ok(if name == strange_one { strange(name) } else { run(name) }))
+            };
+            let is_new = |file: &RecordFile| file.path == Path::new("Extreme");
+            let judged = judge(&repository, files, is_new, look).unwrap();
+            judged.into_iter().find(|one| one.file.path == Path::new(of)).unwrap().doubts.len()
+        };
+        write(crate::repository::ACCEPTED, "");
+        assert_eq!(doubts("Extreme", "Extreme", "ada"), 2);
+        assert_eq!(doubts("Extreme", "Ultra", "ada"), 0);
+        assert_eq!(doubts("Extreme", "", GUEST), 0);
     }
 }

@@ -14,6 +14,9 @@ use sha2::{Digest, Sha256};
 use crate::submit::{RECORD, collection};
 use crate::support::{Flashmark, Ran, Scratch, has_tool, times};
 
+/// A record with enough I/Os to be known again.
+const CHECK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records/check-a1.json");
+
 /// A collection with a record and pages, and its server.
 struct Server {
     _scratch: Scratch,
@@ -135,7 +138,24 @@ fn a_record_waits_in_the_slot_until_a_reviewer_takes_it() {
         Path::new(&server.dir).join(format!("{folder}/guest/{}.json.gz", id("guest")))
     };
     let received = modified(&place("incoming"));
-    assert_eq!(server.run(&["accept", &id("guest")]).code, Some(0));
+    // One measurement under two names, and nobody has said which is right.
+    for model in ["Ultra", "Extreme"] {
+        let shown = server.flashmark.done(&["submit", CHECK, "--show"]).out;
+        let mut run: Value = serde_json::from_str(&shown).unwrap();
+        (run["kind"], run["target"]) = ("sd".into(), "block".into());
+        (run["profile"], run["engine"], run["model"]) = (Value::Null, Value::Null, model.into());
+        assert_eq!(server.post(run.to_string().as_bytes(), "secret").0, 201);
+    }
+    let listed = server.run(&["incoming"]).out.replace("\n  ", " ");
+    let copies =
+        listed.lines().filter(|line| line.contains("doubtful: its latencies are those of"));
+    let copies: Vec<&str> = copies.map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(copies.len(), 2, "{listed}");
+    let refused = server.run(&["accept", copies[0]]);
+    assert!(refused.code == Some(3) && refused.err.contains("--because"), "{refused}");
+    assert_eq!(server.run(&["accept", copies[0], "--because", "seen"]).code, Some(0));
+    assert_eq!(server.run(&["reject", copies[1]]).code, Some(0));
+    assert_eq!(server.run(&["accept", &format!("guest/{}", id("guest"))]).code, Some(0));
     assert_eq!(modified(&place("records")), received, "what came since is newer");
     assert_eq!(server.run(&["reject", &id("bea")[..6]]).code, Some(0));
     assert_eq!(server.run(&["accept", &id("bea")]).code, Some(2), "it waits no more");

@@ -144,21 +144,21 @@ impl PublishedLines {
         let judged = judge(repository, repository.records(), |_| false, look).or_internal()?;
         let times = repository.received(now);
         let mut runs = Vec::new();
-        for JudgedRecord { file, verdict } in judged {
-            match verdict {
-                Ok(short) => {
-                    let sender = if repository.is_reference(&file.sender) {
-                        Sender::Published
-                    } else {
-                        let place = repository.place_of(&file.path);
-                        let received = times.get(place).cloned().unwrap_or_default();
-                        let is_settled = repository.has_accepted(&file.id);
-                        Sender::Account { name: file.sender.clone(), received, is_settled }
-                    };
-                    runs.push((sender, short, RunOrigin::Record(file)));
-                }
-                Err(why) => left_out(&file.path, &why),
-            }
+        for one in judged {
+            let why = one.verdict().err();
+            let JudgedRecord { file, found, .. } = one;
+            let (Ok(short), None) = (found, &why) else {
+                left_out(&file.path, &why.unwrap_or_default());
+                continue;
+            };
+            let sender = if repository.is_reference(&file.sender) {
+                Sender::Published
+            } else {
+                let received = times.get(repository.place_of(&file.path)).cloned();
+                let (name, is_settled) = (file.sender.clone(), repository.has_accepted(&file.id));
+                Sender::Account { name, received: received.unwrap_or_default(), is_settled }
+            };
+            runs.push((sender, short, RunOrigin::Record(file)));
         }
         let has_reference = !repository.settings.reference.is_empty();
         let no_reference = no_reference || has_reference;

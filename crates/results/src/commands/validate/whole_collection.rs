@@ -59,12 +59,12 @@ pub fn check(dir: &Path, flags: &ValidateFlags) -> Result {
         .or_internal()?;
     let asked: Vec<&JudgedRecord> = judged.iter().filter(|one| is_changed(&one.file)).collect();
     for one in &asked {
-        if let Err(why) = &one.verdict {
+        if let Err(why) = one.verdict() {
             wrong.push(format!("{}: {why}", shown(repository.place_of(&one.file.path))));
         }
     }
     wrong.iter().try_for_each(|line| print(&format!("{}\n", printable(line))))?;
-    let taken = asked.iter().filter(|one| one.verdict.is_ok()).count();
+    let taken = asked.iter().filter(|one| one.verdict().is_ok()).count();
     print(&format!("{} taken, {} wrong\n", words::count(taken, "record"), wrong.len()))?;
     Ok(if wrong.is_empty() { Exit::Done } else { Exit::MediumFailed })
 }
