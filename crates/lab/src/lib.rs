@@ -3,5 +3,4 @@
 pub mod attach;
 pub mod cli;
 pub mod commands;
-mod run_end;
 mod workbook;

@@ -9,16 +9,16 @@ use record::{Ended, Run, Software};
 use store::{Journal, Opening, RunDir, Store};
 use suite::Plan;
 
-use crate::open_target::OpenTarget;
 use crate::request::RunRequest;
 use crate::run_lock;
+use crate::target::Target;
 
 /// First line of the journal: everything known before the first cell.
 pub fn opening(
     id: &str,
     request: &RunRequest,
     label: Option<String>,
-    opened: &OpenTarget,
+    opened: &Target,
     plan: &Plan,
 ) -> Result<Opening> {
     let (started, seed, repeat) = (opened.now(), request.seed, plan.repeat);
@@ -95,21 +95,23 @@ pub fn software() -> Software {
 
 /// Name of the run. A simulated run is named by its settings, so that its record is the same each
 /// time; a real one by its time.
-pub fn run_id(request: &RunRequest, suite: &str, opened: &OpenTarget) -> String {
+pub fn run_id(request: &RunRequest, suite: &str, opened: &Target) -> String {
     let what = if opened.is_simulated() {
         request.target.trim_start_matches("sim:").to_owned()
     } else {
         opened.short_name()
     };
-    let plain: String = what
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
-        .collect();
+    let name = plain(&what);
     let suite: String = suite.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-    let name = plain.trim_matches('-');
     if opened.is_simulated() {
         format!("sim-{name}-{suite}-{}", request.seed)
     } else {
         format!("{}-{name}-{suite}", clock::for_names())
     }
+}
+
+/// A name in small letters, digits and hyphens.
+pub fn plain(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    name.chars().map(plain).collect::<String>().trim_matches('-').to_owned()
 }

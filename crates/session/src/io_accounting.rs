@@ -1,9 +1,9 @@
 //! I/O accounting: compares what a cell issued with what the kernel counted on its medium.
 
 use host::{DeviceNumber, Roots};
-use record::{Cell, Flag, IoAccounting, Target};
+use record::{Cell, Flag, IoAccounting};
 
-use crate::open_target::OpenTarget;
+use crate::target::Target;
 
 /// Checks that the I/O of a cell reached its medium.
 pub struct MediumCheck {
@@ -15,7 +15,7 @@ pub struct MediumCheck {
 
 impl MediumCheck {
     /// Check for an opened target.
-    pub fn of(opened: &OpenTarget) -> MediumCheck {
+    pub fn of(opened: &Target) -> MediumCheck {
         let is_memory = opened.flags.contains(&Flag::MemoryFilesystem);
         // What a file system compresses is fewer bytes on the medium.
         let is_compressed = opened.flags.contains(&Flag::CompressedFilesystem);
@@ -38,7 +38,7 @@ impl MediumCheck {
     }
 }
 
-fn is_counted(target: &Target) -> bool {
+fn is_counted(target: &record::Target) -> bool {
     let number: Option<DeviceNumber> =
         target.device_number.as_ref().and_then(|number| number.parse().ok());
     let filesystem = target.filesystem.as_ref().and_then(|filesystem| filesystem.kind.as_deref());

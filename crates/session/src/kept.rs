@@ -7,10 +7,10 @@ use record::Record;
 use record::text::printable;
 use store::{Loaded, RunDir, Store};
 
+use crate::concluding::{complete, concluded_for};
 use crate::flags::ResumeFlags;
 use crate::not_restored;
 use crate::request::RunRequest;
-use crate::run_session::{complete, concluded_for};
 
 /// The run of this name, or of this record file.
 pub fn find(name: &str) -> Result<RunDir> {

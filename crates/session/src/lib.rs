@@ -1,12 +1,13 @@
 //! A target from the word that was typed to the record of a run.
 //!
-//! [`flags`] is what was typed, [`request`] its meaning, [`open_target`] the target with everything
-//! known about it, [`run_session`] one session of a run: it measures, keeps every cell, restores
-//! what it overwrote, and ends in order.
+//! [`flags`] is what was typed, [`request`] its meaning, [`target`] the target with everything known
+//! about it, [`session`] one session of a run: it guards the medium, lets a body work, keeps,
+//! restores what was overwritten, and ends in order.
 
 pub mod backup_file;
 pub mod begin;
 pub mod claims;
+pub mod concluding;
 pub mod consent;
 pub mod effort;
 pub mod flags;
@@ -15,7 +16,6 @@ pub mod io_accounting;
 pub mod kept;
 pub mod medium_identity;
 pub mod not_restored;
-pub mod open_target;
 pub mod outputs;
 pub mod progress_display;
 pub mod progress_events;
@@ -25,8 +25,10 @@ pub mod reopened_medium;
 pub mod request;
 pub mod restore;
 pub mod run_lock;
-pub mod run_session;
 pub mod sampler;
+pub mod session;
 pub mod slow_answer;
+pub mod suite_body;
+pub mod target;
 pub mod watchdog;
 pub mod words;

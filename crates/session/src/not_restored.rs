@@ -6,7 +6,7 @@ use record::units::Bytes;
 use store::{RunDir, Store, Unrestored};
 
 use crate::medium_identity::has_own_identity;
-use crate::open_target::OpenTarget;
+use crate::target::Target;
 use program::exit::{OrExit, Result, refuse};
 
 /// Refuses to write to a medium if a run that was cut short still has data of it to restore:
@@ -15,7 +15,7 @@ use program::exit::{OrExit, Result, refuse};
 ///
 /// # Errors
 /// The medium is the same, by its own identity or by the kernel's count of media.
-pub fn refuse_to_write(opened: &OpenTarget) -> Result<()> {
+pub fn refuse_to_write(opened: &Target) -> Result<()> {
     for run in Store::open(Store::default_root()).runs().or_usage()? {
         let Some(line) = line(&run.dir).filter(|_| !run.dir.is_being_written()) else { continue };
         let Ok(record) = run.dir.load() else { continue };
@@ -34,7 +34,7 @@ pub fn refuse_to_write(opened: &OpenTarget) -> Result<()> {
 }
 
 /// True if no other medium can have the same identity.
-fn is_certain(opened: &OpenTarget, record: &Record) -> bool {
+fn is_certain(opened: &Target, record: &Record) -> bool {
     has_own_identity(&opened.medium)
         || opened.target.backing.is_some()
         || opened.target.diskseq.is_some() && opened.target.diskseq == record.target.diskseq

@@ -19,7 +19,7 @@ use program::terminal::OutputStream;
 pub const PAGE_FILE: &str = "report.html";
 
 /// Outputs of a run beside the store, as typed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Outputs {
     /// Write the record to this file as well; - for standard output.
     #[arg(long, value_name = "FILE|-")]
@@ -44,24 +44,24 @@ pub struct Outputs {
 
 /// File of a run beside its record and its page.
 #[derive(Clone, Debug)]
-pub struct ResultFile<'a> {
+pub struct ResultFile {
     /// Name of its line at the end of a screen, for example `Workbook`.
     pub label: &'static str,
     /// Name in the run's directory.
     pub name: &'static str,
     /// Content.
-    pub bytes: &'a [u8],
+    pub bytes: Vec<u8>,
     /// Place of a copy.
-    pub also: Option<&'a Path>,
+    pub also: Option<PathBuf>,
 }
 
-impl ResultFile<'_> {
+impl ResultFile {
     fn keep(&self, dir: &RunDir) -> Result<()> {
-        keepable(dir.write_file(self.name, self.bytes), dir)
+        keepable(dir.write_file(self.name, &self.bytes), dir)
     }
 
     fn copy(&self) -> Result<()> {
-        self.also.map_or(Ok(()), |path| atomic_write(path, self.bytes).or_internal())
+        self.also.iter().try_for_each(|path| atomic_write(path, &self.bytes).or_internal())
     }
 }
 
@@ -134,27 +134,21 @@ pub fn check<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Delivers a record: summary on the terminal, page, record file.
-pub fn deliver(record: &Record, dir: &RunDir, exit: Exit, outputs: &Outputs) -> Result<()> {
-    deliver_with(&[], record, dir, exit, outputs)
-}
-
-/// Delivers a record and other files of the run.
-pub fn deliver_with(
-    others: &[ResultFile<'_>],
+/// Delivers a record: summary on the terminal, page, record file, and `others` of the run.
+pub fn deliver(
     record: &Record,
     dir: &RunDir,
     exit: Exit,
     outputs: &Outputs,
+    others: Vec<ResultFile>,
 ) -> Result<()> {
-    let page = pages::page(record);
     let page = ResultFile {
         label: "Page",
         name: PAGE_FILE,
-        bytes: page.as_bytes(),
-        also: outputs.html.as_deref(),
+        bytes: pages::page(record).into_bytes(),
+        also: outputs.html.clone(),
     };
-    let written = || std::iter::once(&page).chain(others);
+    let written = || std::iter::once(&page).chain(&others);
     written().try_for_each(|file| file.keep(dir))?;
     hand_over::to_invoker(dir, outputs.quiet);
     written().try_for_each(ResultFile::copy)?;

@@ -14,8 +14,8 @@ use suite::Plan;
 use suite::definition::Suite;
 use suite::fingerprint::{self, FingerprintHistory, Recognition, UnfinishedCell};
 
-use crate::open_target::OpenTarget;
 use crate::request::RunRequest;
+use crate::target::Target;
 use program::exit::{OrExit, Result, refuse};
 
 /// Facts that an earlier session left.
@@ -32,7 +32,7 @@ pub struct EarlierSession<'a> {
 
 /// Fingerprint of a medium before a run writes to it; `None` if no data of others can be at risk.
 pub fn fingerprint(
-    opened: &mut OpenTarget,
+    opened: &mut Target,
     plan: &Plan,
     seed: u64,
     waits: &mut Vec<Wait>,
@@ -60,19 +60,28 @@ impl EarlierSession<'_> {
     /// Opens the run's medium and recognises it: where it was, where it is found by its identity,
     /// or where the user says that it is (`by_hand`). Of several candidates the one that is
     /// recognised is taken.
-    pub fn open(&self, by_hand: Option<&str>) -> Result<(OpenTarget, Recognition)> {
+    pub fn open(&self, by_hand: Option<&str>) -> Result<(Target, Recognition)> {
+        self.open_with(by_hand, &Target::open, &|target| self.recognise(target))
+    }
+
+    /// The same for a run that opens and recognises its medium in its own way.
+    pub fn open_with(
+        &self,
+        by_hand: Option<&str>,
+        open: &dyn Fn(&RunRequest) -> Result<Target>,
+        recognise: &dyn Fn(&mut Target) -> Result<Recognition>,
+    ) -> Result<(Target, Recognition)> {
         let mut refused = None;
         let mut strange = None;
-        for target in possible_locations(&self.request.target, self.record(), by_hand) {
-            let opened =
-                OpenTarget::open(&RunRequest { target, reopened: true, ..self.request.clone() });
-            let same = opened
-                .and_then(|opened| self.may_be_it(&opened, by_hand.is_some()).map(|()| opened));
-            match same.and_then(|mut opened| Ok((self.recognise(&mut opened)?, opened))) {
-                Ok((found @ Recognition::Strange { .. }, opened)) => {
-                    strange = strange.or(Some((opened, found)));
+        for place in possible_locations(&self.request.target, self.record(), by_hand) {
+            let request = RunRequest { target: place, reopened: true, ..self.request.clone() };
+            let same = open(&request)
+                .and_then(|target| self.may_be_it(&target, by_hand.is_some()).map(|()| target));
+            match same.and_then(|mut target| Ok((recognise(&mut target)?, target))) {
+                Ok((found @ Recognition::Strange { .. }, target)) => {
+                    strange = strange.or(Some((target, found)));
                 }
-                Ok((recognised, opened)) => return Ok((opened, recognised)),
+                Ok((recognised, target)) => return Ok((target, recognised)),
                 Err(failure) => refused = refused.or(Some(failure)),
             }
         }
@@ -85,14 +94,14 @@ impl EarlierSession<'_> {
 
     /// Refuses a medium whose identity is not that of the run's; a user who names the place by hand
     /// may have put the card into another reader: then only the size counts.
-    fn may_be_it(&self, opened: &OpenTarget, by_hand: bool) -> Result<()> {
+    fn may_be_it(&self, opened: &Target, by_hand: bool) -> Result<()> {
         let same =
             if by_hand { opened.as_large_as(self.record()) } else { opened.same_as(self.record()) };
         same.or_refuse()
     }
 
     /// Compares the contents of the medium with the journal. Reads only.
-    fn recognise(&self, opened: &mut OpenTarget) -> Result<Recognition> {
+    fn recognise(&self, opened: &mut Target) -> Result<Recognition> {
         if !matches!(opened.target.kind, TargetKind::Block | TargetKind::File) {
             return Ok(Recognition::Ours);
         }
@@ -120,7 +129,7 @@ impl EarlierSession<'_> {
 
 /// Places where the medium of a run may be, the likeliest first: where the user says (`by_hand`), or
 /// where it was, and where a device of its identity is.
-pub fn possible_locations(target: &str, record: &Record, by_hand: Option<&str>) -> Vec<String> {
+fn possible_locations(target: &str, record: &Record, by_hand: Option<&str>) -> Vec<String> {
     if let Some(target) = by_hand {
         return vec![target.to_owned()];
     }

@@ -13,12 +13,12 @@ use suite::definition::Suite;
 
 use crate::claims;
 use crate::effort;
-use crate::flags::RunFlags;
+use crate::flags::{AccessFlags, RunFlags};
 use crate::outputs::Outputs;
 use program::exit::{Exit, OrExit, Result, usage};
 
 /// Request of a run. Kept in the journal, so that the run can be resumed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunRequest {
     /// The target as named.
     pub target: String,
@@ -96,27 +96,17 @@ pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
         effort::be_precise(&mut suite, &mut choice, effort::read_precision(precision)?);
     }
     let time_ns = flags.time.as_deref().map(|text| read_duration("--time", text)).transpose()?;
+    let restores =
+        |name: &String| suite::catalogue::find(name).is_ok_and(|test| test.needs().restores);
     let request = RunRequest {
-        target: flags.target.clone(),
-        erase: flags.access.erase()?,
-        yes: flags.access.yes,
-        confirmed: false,
         anyway: flags.anyway,
-        restoring: choice
-            .only
-            .iter()
-            .any(|name| suite::catalogue::find(name).is_ok_and(|test| test.needs().restores)),
-        span: flags.access.span.as_deref().map(read_span).transpose()?,
-        engine: flags.access.engine.clone(),
-        seed: flags
-            .seed
-            .unwrap_or_else(|| if flags.target.starts_with("sim:") { 1 } else { fresh_seed() }),
+        restoring: choice.only.iter().any(restores),
         claims: flags.claim.as_deref().map(claims::read).transpose()?,
         uses: read_uses(&flags.uses)?,
         strict: flags.strict,
         time_limit_ns: time_ns.or(choice.time_limit_ns).or(suite.time_limit_ns),
         file_bytes: file_bytes(&suite, &choice),
-        reopened: false,
+        ..RunRequest::of(&flags.target, &flags.access, flags.seed)?
     };
     let wanted = Wanted {
         suite,
@@ -205,7 +195,7 @@ pub fn read_span(text: &str) -> Result<(u64, u64)> {
 }
 
 /// Largest span that any test of the suite asks for, in bytes: the size of a test file.
-fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
+pub fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
     let from_suite = suite.tests.iter().flat_map(|entry| {
         entry.settings.iter().map(move |(name, value)| (&entry.test, name, value))
     });
@@ -227,6 +217,21 @@ pub fn fresh_seed() -> u64 {
 }
 
 impl RunRequest {
+    /// Request for this target, with what these flags allow. Without a seed, a new one is drawn; for a
+    /// simulated medium it is 1.
+    pub fn of(target: &str, access: &AccessFlags, seed: Option<u64>) -> Result<RunRequest> {
+        let is_simulated = target.starts_with("sim:");
+        Ok(RunRequest {
+            target: target.to_owned(),
+            erase: access.erase()?,
+            yes: access.yes,
+            span: access.span.as_deref().map(read_span).transpose()?,
+            engine: access.engine.clone(),
+            seed: seed.unwrap_or_else(|| if is_simulated { 1 } else { fresh_seed() }),
+            ..RunRequest::default()
+        })
+    }
+
     /// True if only tests may write that restore what they overwrite: such a test was named by the
     /// user or by `check`, and the raw medium may not be overwritten.
     pub fn must_restore(&self) -> bool {

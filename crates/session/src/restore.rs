@@ -14,8 +14,8 @@ use suite::fingerprint::Recognition;
 
 use crate::backup_file::BackupOnDisk;
 use crate::consent;
-use crate::open_target::OpenTarget;
 use crate::reopened::EarlierSession;
+use crate::target::Target;
 use program::exit::{Exit, Failure, OrExit, Result, refuse};
 
 /// Longest time to wait for a medium that has gone.
@@ -28,7 +28,7 @@ const MAX_NAMED: usize = 8;
 /// Restores what the run overwrote onto an open medium that was recognised; `None` if nothing is to
 /// be restored. Data that are neither this run's nor what was backed up are left as they are.
 pub fn on(
-    opened: &mut OpenTarget,
+    opened: &mut Target,
     earlier: &EarlierSession<'_>,
     dir: &RunDir,
     stop: &AtomicBool,

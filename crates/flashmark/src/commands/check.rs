@@ -7,18 +7,21 @@
 use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{Ended, Medium, Moment, Record, TargetKind, Use};
 use store::{RunDir, Store};
+use suite::Choice;
+use suite::definition::Suite;
 
 use crate::commands::run;
 use crate::several::{self, SeveralFlags};
 use program::clock;
 use program::exit::{Exit, OrExit, Result, usage};
 use program::printing::{print, print_document};
-use session::flags::{CheckFlags, MoreTargets, RunFlags};
+use session::claims;
+use session::flags::CheckFlags;
 use session::medium_identity::has_own_identity;
-use session::open_target::OpenTarget;
 use session::outputs::{self, EndScreen, Outputs};
 use session::progress_events;
 use session::request::{self, RunRequest, Wanted};
+use session::target::Target;
 
 /// Age up to which a check of the same medium is shown in place of a new one.
 const STANDS_NS: i128 = 24 * 3600 * SECOND_NS as i128;
@@ -57,19 +60,30 @@ fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
     if budget_ns < MIN_BUDGET_NS {
         return usage("--budget: at least 5s; in less no test comes to a figure");
     }
-    let (mut request, mut wanted) = request::read(&as_run(flags))?;
-    wanted.suite = wanted.suite.within(budget_ns);
-    wanted.choice.set.push(probe_time(budget_ns));
-    wanted.choice.skip = unneeded_tests(&request.uses);
+    let uses = request::read_uses(&flags.uses)?;
+    let suite = Suite::built_in(suite::CHECK).expect("it is built in").within(budget_ns);
+    let mut choice = Choice { skip: unneeded_tests(&uses), ..Choice::default() };
+    choice.set.push(probe_time(budget_ns));
     if budget_ns < SHORT_NS {
-        wanted.choice.set.extend(fewer_cells(budget_ns));
-        wanted.choice.skip.push(record::test::FLUSH_COST.to_owned());
+        choice.set.extend(fewer_cells(budget_ns));
+        choice.skip.push(record::test::FLUSH_COST.to_owned());
     }
-    request.time_limit_ns = Some(budget_ns);
-    // The probe of the capacity restores what it overwrites; nothing else writes a medium that was
-    // not given away.
-    request.restoring = true;
-    Ok((request, wanted))
+    let request = RunRequest {
+        // The probe of the capacity restores what it overwrites; nothing else writes a medium that
+        // was not given away.
+        restoring: true,
+        claims: flags.claim.as_deref().map(claims::read).transpose()?,
+        uses,
+        strict: flags.strict,
+        time_limit_ns: Some(budget_ns),
+        file_bytes: request::file_bytes(&suite, &choice),
+        ..RunRequest::of(&flags.target, &flags.access, flags.seed)?
+    };
+    let end_screen = if flags.json { EndScreen::CheckLine } else { EndScreen::Check };
+    let outputs =
+        Outputs { quiet: flags.quiet, progress: flags.progress, end_screen, ..Outputs::default() };
+    let (label, plan_only) = (flags.label.clone(), flags.plan);
+    Ok((request, Wanted { suite, choice, time_ns: None, label, outputs, plan_only }))
 }
 
 /// Time limit of the capacity probe: half of a short budget, as genuine cards of a few gigabytes
@@ -92,39 +106,6 @@ fn fewer_cells(budget_ns: u64) -> [(String, String, String); 4] {
     .map(|(test, name, value)| (test.to_owned(), name.to_owned(), value.to_owned()))
 }
 
-/// The same as flags of `run`.
-fn as_run(flags: &CheckFlags) -> RunFlags {
-    let end_screen = if flags.json { EndScreen::CheckLine } else { EndScreen::Check };
-    RunFlags {
-        target: flags.target.clone(),
-        more: MoreTargets::default(),
-        suite: suite::CHECK.to_owned(),
-        only: Vec::new(),
-        skip: Vec::new(),
-        set: Vec::new(),
-        claim: flags.claim.clone(),
-        uses: flags.uses.clone(),
-        strict: flags.strict,
-        label: flags.label.clone(),
-        seed: flags.seed,
-        time_limit: None,
-        time: None,
-        precision: None,
-        repeat: None,
-        anyway: false,
-        access: flags.access.clone(),
-        plan: flags.plan,
-        outputs: Outputs {
-            json: None,
-            html: None,
-            details: false,
-            quiet: flags.quiet,
-            progress: flags.progress,
-            end_screen,
-        },
-    }
-}
-
 /// Tests that none of these uses needs.
 fn unneeded_tests(uses: &[Use]) -> Vec<String> {
     let needed = [
@@ -135,7 +116,7 @@ fn unneeded_tests(uses: &[Use]) -> Vec<String> {
 }
 
 /// Latest complete check of this medium, if it was run within a day with the same request.
-fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, RunDir)>> {
+fn earlier(request: &RunRequest, opened: &Target) -> Result<Option<(Record, RunDir)>> {
     // A file of the same name may be another, and whoever gives a medium away wants it measured.
     let is_file = opened.target.kind == TargetKind::File;
     if is_file || request.erase.is_some() || !has_own_identity(&opened.medium) {

@@ -7,12 +7,12 @@ use store::{RunDir, Store};
 use program::exit::{Exit, OrExit, Result, refuse, usage};
 use program::printing::print;
 use program::signals;
+use session::concluding::judged_and_written;
 use session::flags::RestoreFlags;
-use session::open_target::clean_up_after_killed_runs;
 use session::reopened::{EarlierSession, plan_of};
 use session::request::RunRequest;
 use session::restore;
-use session::run_session::judged_and_written;
+use session::target::clean_up_after_killed_runs;
 
 /// Restores what a run overwrote and could not restore; exit code 4 if something is still missing
 /// then.

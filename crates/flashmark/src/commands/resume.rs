@@ -10,15 +10,17 @@ use program::printing::print;
 use program::programs::LAB;
 use program::signals;
 use session::begin::software;
+use session::concluding::conclude_late;
 use session::consent;
 use session::flags::ResumeFlags;
 use session::kept::{ResumeChoice, to_resume};
-use session::open_target::OpenTarget;
 use session::outputs::keepable;
 use session::reopened::{EarlierSession, plan_of};
 use session::request::RunRequest;
 use session::restore;
-use session::run_session::{RunSession, conclude_late};
+use session::session::Session;
+use session::suite_body::SuiteBody;
+use session::target::Target;
 
 /// Goes on with a run or a matrix that was interrupted; a replay has to be started again.
 pub fn run(flags: &ResumeFlags) -> Result {
@@ -108,19 +110,9 @@ fn go_on(
     let done = replayed.finished_cells().cloned().collect();
     let used_ns = replayed.record.run.elapsed_ns;
     let outputs = flags.outputs.clone();
-    RunSession {
-        opened,
-        plan: plan.clone(),
-        request,
-        dir: dir.clone(),
-        journal,
-        done,
-        used_ns,
-        waits: Vec::new(),
-        taken_anew,
-        outputs,
-    }
-    .hold()
+    let (target, plan, dir) = (opened, plan.clone(), dir.clone());
+    Session { target, plan, request, dir, journal, done, used_ns, taken_anew, outputs }
+        .hold(&mut SuiteBody::default())
 }
 
 /// Asks before a run goes on that told to copy what is on the medium; refuses where nobody can be
@@ -138,7 +130,7 @@ fn ask_for_copy(dir: &RunDir) -> Result<()> {
 }
 
 /// Names the run and the medium that were chosen for the user, and asks him on a terminal.
-fn confirm(opened: &OpenTarget, dir: &RunDir, replayed: &Replayed, yes: bool) -> Result<()> {
+fn confirm(opened: &Target, dir: &RunDir, replayed: &Replayed, yes: bool) -> Result<()> {
     let done = replayed.finished_cells().count();
     let what = format!(
         "going on with {} ({done} of {} cells are done) on {}",
@@ -156,7 +148,7 @@ fn confirm(opened: &OpenTarget, dir: &RunDir, replayed: &Replayed, yes: bool) ->
 
 /// Restores what was overwritten before anything else is done.
 fn restore_before_resuming(
-    opened: &mut OpenTarget,
+    opened: &mut Target,
     earlier: &EarlierSession<'_>,
     dir: &RunDir,
     journal: &mut store::Journal,

@@ -12,12 +12,13 @@ use session::begin::{begin, opening, run_id};
 use session::effort;
 use session::flags::RunFlags;
 use session::not_restored;
-use session::open_target::OpenTarget;
 use session::progress_display;
 use session::reopened;
 use session::request::{self, RunRequest, Wanted};
-use session::run_session::RunSession;
+use session::session::Session;
 use session::slow_answer::{Looked, SlowAnswer};
+use session::suite_body::SuiteBody;
+use session::target::Target;
 use session::words;
 
 /// Measures a target and keeps the run; with `--plan` only prints what would be done.
@@ -47,9 +48,9 @@ fn run_several(targets: &[String], flags: &RunFlags) -> Result {
 }
 
 /// Opens the target of a new run; tells the user while it does not answer.
-pub fn open(request: &mut RunRequest, quiet: bool) -> Result<(OpenTarget, Looked)> {
+pub fn open(request: &mut RunRequest, quiet: bool) -> Result<(Target, Looked)> {
     let slow = SlowAnswer::watch(&request.target, quiet);
-    let opened = OpenTarget::open_new(request)?;
+    let opened = Target::open_new(request)?;
     let took_ns = slow.end();
     let ns = if opened.is_simulated() { 0 } else { took_ns };
     Ok((opened, Looked::at_contents(ns)))
@@ -59,7 +60,7 @@ pub fn open(request: &mut RunRequest, quiet: bool) -> Result<(OpenTarget, Looked
 pub fn measure(
     mut request: RunRequest,
     mut wanted: Wanted,
-    mut opened: OpenTarget,
+    mut opened: Target,
     mut looked: Looked,
 ) -> Result {
     let is_check = wanted.suite.name == suite::CHECK;
@@ -86,19 +87,10 @@ pub fn measure(
     looked.ns += if opened.is_simulated() { 0 } else { slow.end() };
     let (dir, journal) = begin(&opening)?;
     let outputs = wanted.outputs;
-    RunSession {
-        opened,
-        plan,
-        request,
-        dir,
-        journal,
-        done: Vec::new(),
-        used_ns: looked.ns,
-        waits: looked.waits,
-        taken_anew: false,
-        outputs,
-    }
-    .hold()
+    let (target, used_ns) = (opened, looked.ns);
+    let (done, taken_anew) = (Vec::new(), false);
+    Session { target, plan, request, dir, journal, done, used_ns, taken_anew, outputs }
+        .hold(&mut SuiteBody { waits: looked.waits })
 }
 
 /// Most bytes that a medium programs for this plan if it merges for each small random write: each
@@ -117,7 +109,7 @@ fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
 }
 
 /// Description of what would be done, for `--plan`.
-fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
+fn describe(plan: &Plan, opened: &Target, request: &RunRequest) -> String {
     let mut text = format!(
         "{}\n{}Suite {} would run {} cells:\n",
         opened.describe(),

@@ -10,12 +10,12 @@ use crate::cli::ShowFlags;
 use program::exit::{Exit, OrExit, Result};
 use program::printing::{print, print_document};
 use program::terminal::OutputStream;
+use session::concluding::concluded_for;
 use session::kept::{concluded, find, warn};
 use session::not_restored;
 use session::outputs;
 use session::published_run;
 use session::request::read_uses;
-use session::run_session::concluded_for;
 
 /// Prints a run: its summary, all cells, findings, JSON or Markdown; exit code 0.
 pub fn run(flags: &ShowFlags) -> Result {

@@ -4,7 +4,7 @@ use sim::Profile;
 
 use program::exit::{Exit, OrExit, Result};
 use program::printing::{print, print_document};
-use session::open_target::profile_text;
+use session::target::profile_text;
 
 /// `flashmark sim list`: each built-in profile with a line about it.
 pub fn list() -> Result {

@@ -44,7 +44,7 @@ fn erase_must_name_the_medium() {
     let file = scratch.image("file", MIB);
     insta::assert_snapshot!(refused(file.to_str().unwrap(), &["--erase", "elsewhere"], &[&file], &names), @r"
     exit 3
-    flashmark: --erase elsewhere does not name 'SCRATCH/file'; to overwrite this file, say --erase SCRATCH/file
+    flashmark: --erase elsewhere does not name SCRATCH/file: its own name is SCRATCH/file; nothing was written
     ");
 }
 

@@ -19,7 +19,7 @@ use crate::cli::{AttachFlags, DetachFlags};
 use program::exit::{Exit, Failure, OrExit, Result, usage};
 use program::printing::{print, print_document};
 use program::signals;
-use session::open_target::find_profile;
+use session::target::find_profile;
 
 /// Time between two looks for a signal.
 const GLANCE: Duration = Duration::from_millis(50);

@@ -1,7 +1,7 @@
 //! `flashmark matrix`: tries file systems and schedulers with real work, and says which to use.
 
-mod block_devices;
-mod matrix_session;
+mod area;
+mod matrix_body;
 mod outputs;
 mod probe;
 mod recognise;
@@ -9,21 +9,24 @@ mod request;
 
 use record::text::{self, printable};
 use record::units::{Bytes, Nanos};
-use record::{Ended, Params, PlannedCell, Record, Run, Skip, Stop};
-use store::{Lock, Opening, Replayed, Resumed, RunDir};
+use record::{Ended, Params, PlannedCell, Skip, Stop};
+use store::{Lock, Replayed, Resumed, RunDir};
+use suite::Plan;
 
 use crate::cli::MatrixFlags;
-use block_devices::MatrixTestArea;
-use matrix_session::MatrixSession;
-use outputs::MatrixOutputs;
+use area::MatrixArea;
+use matrix_body::MatrixBody;
+use outputs::MatrixFiles;
 use program::clock;
 use program::exit::{Exit, OrExit, Result, refuse};
 use program::printing::print;
 use request::MatrixRequest;
-use session::begin::{begin, running, software};
-use session::consent::{self, Question};
+use session::begin::{begin, opening, software};
 use session::flags::ResumeFlags;
-use session::reopened::possible_locations;
+use session::outputs::{self as results, Outputs};
+use session::reopened::EarlierSession;
+use session::session::Session;
+use session::target::Target;
 
 /// Tries file systems and schedulers on a medium and keeps the run; needs root, except for
 /// `--plan`.
@@ -33,43 +36,31 @@ pub fn run(flags: &MatrixFlags) -> Result {
         return print(&describe(&request)).map(|()| Exit::Done);
     }
     need_root()?;
-    let outputs = MatrixOutputs {
-        run: flags.outputs.clone(),
-        xlsx: flags.xlsx.clone(),
-        csv: flags.csv.clone(),
-    };
-    outputs.check()?;
-    let ask = |question: &Question<'_>| consent::ask(question);
-    let mut field = MatrixTestArea::open(&request, &ask)?;
-    request.confirmed = request.erase.is_some();
-    let left_out = field.try_out(&mut request)?;
+    let files = MatrixFiles { xlsx: flags.xlsx.clone(), csv: flags.csv.clone() };
+    flags.outputs.check()?;
+    results::check([&files.xlsx, &files.csv].into_iter().flatten())?;
+    let mut target = Target::open_for_filesystems(&request.run)?;
+    request.run.confirmed = target.confirm(&request.run)?;
+    let mut area = MatrixArea::of(&mut target, &request);
+    let left_out = area.try_out(&mut request);
     if request.combinations.is_empty() {
         let why: Vec<String> =
             left_out.iter().map(|left| format!("{}: {}", left.what, left.why)).collect();
-        field.leave()?;
+        area.leave()?;
         return refuse(format_args!("nothing is left to be tried: {}", why.join("; ")));
     }
-    let id = format!("{}-{}-matrix", clock::for_names(), field.short_name());
-    let label = flags.label.clone();
-    let run = Run {
-        started: field.now(),
-        seed: request.seed,
-        label,
-        ..running(&id, findings::matrix::SUITE)
-    };
-    let opening = Opening {
-        run,
-        medium: field.medium.clone(),
-        host: Some(field.host.clone()),
-        target: field.target.clone(),
-        plan: planned(&request),
-        skipped: left_out.into_iter().map(|left| Skip::new(left.what, left.why)).collect(),
-        flags: field.flags.clone(),
-        command: serde_json::json!({ MARK: request }),
-        fingerprint: field.fingerprint(request.seed)?,
-    };
+    let id =
+        format!("{}-{}-matrix", clock::for_names(), session::begin::plain(&target.short_name()));
+    let skipped = left_out.into_iter().map(|left| Skip::new(left.what, left.why)).collect();
+    let plan = Plan { skipped, ..planned(&request) };
+    let mut opening = opening(&id, &request.run, flags.label.clone(), &target, &plan)?;
+    opening.command = serde_json::json!({ MARK: request });
+    opening.fingerprint = area.fingerprint(target.target.diskseq)?;
     let (dir, journal) = begin(&opening)?;
-    MatrixSession { field, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()
+    let (run, outputs) = (request.run.clone(), flags.outputs.clone());
+    let (done, used_ns, taken_anew) = (Vec::new(), 0, false);
+    Session { target, plan, request: run, dir, journal, done, used_ns, taken_anew, outputs }
+        .hold(&mut MatrixBody { area, request, files })
 }
 
 /// Key of the request in the journal's `command`.
@@ -79,64 +70,46 @@ pub const MARK: &str = "matrix";
 pub fn resume(
     dir: &RunDir,
     lock: Lock,
-    replayed: Replayed,
-    target: Option<&str>,
+    mut replayed: Replayed,
+    by_hand: Option<&str>,
     flags: &ResumeFlags,
 ) -> Result {
-    let Replayed { mut record, traces, mut command, .. } = replayed;
-    let request = command.get_mut(MARK).map(serde_json::Value::take).unwrap_or_default();
+    let request = replayed.command.get_mut(MARK).map(serde_json::Value::take).unwrap_or_default();
     let request: MatrixRequest = serde_json::from_value(request).or_usage()?;
-    let outputs = MatrixOutputs { run: flags.outputs.clone(), xlsx: None, csv: None };
-    if record.run.ended == Ended::Complete {
-        record.findings = findings::conclude(&record);
-        if !dir.has_its_record() {
-            dir.write_record(&record).or_internal()?;
-        }
-        outputs.deliver(&record, dir)?;
-        return Ok(Exit::Done);
+    if replayed.record.run.ended == Ended::Complete {
+        return deliver_again(dir, replayed, &flags.outputs);
     }
     need_root()?;
-    let mut field = reopen(&request, &record, target)?;
-    field.hold_medium(request.seed)?;
-    field.permit(field.recognise(&traces, request.seed)?, dir, flags)?;
+    let (plan, run) = (planned(&request), dir.name());
+    let earlier = EarlierSession { request: &request.run, replayed: &replayed, plan: &plan, run };
+    let seed = request.run.seed;
+    let recognise = |target: &mut Target| area::recognise(target, &replayed.traces, seed);
+    let (mut target, recognised) =
+        earlier.open_with(by_hand, &Target::open_for_filesystems, &recognise)?;
+    let taken_anew = target.permit(recognised, dir, flags)?;
+    let area = MatrixArea::of(&mut target, &request);
     let mut journal = dir.journal(lock).or_internal()?;
     let resumed =
-        Resumed { started: field.now(), host: Some(field.host.clone()), software: software() };
+        Resumed { started: target.now(), host: target.host.clone(), software: software() };
     journal.append(&resumed.into()).or_internal()?;
-    let done = record.cells.into_iter().filter(|cell| cell.stop != Stop::Interrupted).collect();
-    MatrixSession {
-        field,
-        request,
-        dir: dir.clone(),
-        journal,
-        done,
-        used_ns: record.run.elapsed_ns,
-        outputs,
-    }
-    .hold()
+    let used_ns = replayed.record.run.elapsed_ns;
+    let is_whole = |cell: &record::Cell| cell.stop != Stop::Interrupted;
+    let done = replayed.record.cells.into_iter().filter(is_whole).collect();
+    let (run, outputs, dir) = (request.run.clone(), flags.outputs.clone(), dir.clone());
+    Session { target, plan, request: run, dir, journal, done, used_ns, taken_anew, outputs }
+        .hold(&mut MatrixBody { area, request, files: MatrixFiles::default() })
 }
 
-/// Opens the medium again: at the place that the user names, where it was, or where it is found by
-/// its identity.
-fn reopen(
-    request: &MatrixRequest,
-    record: &Record,
-    by_hand: Option<&str>,
-) -> Result<MatrixTestArea> {
-    let mut refused = None;
-    for target in possible_locations(&request.target, record, by_hand) {
-        // it was given away when the matrix began; whether it is the same is seen from what lies on
-        // it
-        let field = MatrixTestArea::open(
-            &MatrixRequest { target, reopened: true, ..request.clone() },
-            &|_| Ok(()),
-        );
-        match field.and_then(|field| field.same_as(record, by_hand.is_some()).map(|()| field)) {
-            Ok(field) => return Ok(field),
-            Err(failure) => drop(refused.get_or_insert(failure)),
-        }
+/// Delivers a matrix that was complete before.
+fn deliver_again(dir: &RunDir, replayed: Replayed, outputs: &Outputs) -> Result {
+    let mut record = replayed.record;
+    record.findings = findings::conclude(&record);
+    if !dir.has_its_record() {
+        dir.write_record(&record).or_internal()?;
     }
-    Err(refused.expect("there is at least the place where it was"))
+    let exit = Exit::of(&record, None);
+    results::deliver(&record, dir, exit, outputs, MatrixFiles::default().of(&record)?)?;
+    Ok(Exit::Done)
 }
 
 fn need_root() -> Result<()> {
@@ -149,7 +122,7 @@ fn need_root() -> Result<()> {
 }
 
 /// All combinations, each with its least number of repeats.
-fn planned(request: &MatrixRequest) -> Vec<PlannedCell> {
+fn planned(request: &MatrixRequest) -> Plan {
     let one = |combination: &workloads::matrix::Combination, repeat: u32| PlannedCell {
         id: format!("{}#{repeat}", combination.id()),
         test: combination.work.clone(),
@@ -157,18 +130,15 @@ fn planned(request: &MatrixRequest) -> Vec<PlannedCell> {
         max_ns: 0,
         max_written_bytes: 0,
     };
-    let repeats = 1..=request.limits.0;
-    repeats
-        .flat_map(|repeat| {
-            request.combinations.iter().map(move |combination| one(combination, repeat))
-        })
-        .collect()
+    let repeat = |repeat| request.combinations.iter().map(move |it| one(it, repeat));
+    let cells = (1..=request.limits.0).flat_map(repeat).collect();
+    Plan { suite: findings::matrix::SUITE.to_owned(), cells, ..Plan::default() }
 }
 
 /// Description of the plan, for `--plan`.
 fn describe(request: &MatrixRequest) -> String {
     let axes = &request.axes;
-    let mut text = format!("{}: every combination of\n", printable(&request.target));
+    let mut text = format!("{}: every combination of\n", printable(&request.run.target));
     let align: Vec<&str> = axes
         .aligns
         .iter()
@@ -199,7 +169,7 @@ fn describe(request: &MatrixRequest) -> String {
     text += &format!(
         "{} combinations, each {least} times, those that may be best up to {most} times, in random order (seed {}).\n",
         combinations.len(),
-        request.seed
+        request.run.seed
     );
     let needs = request
         .works()
@@ -209,10 +179,10 @@ fn describe(request: &MatrixRequest) -> String {
         "Each makes a new file system on all of the target, mounts it, works on at most {} of it, and unmounts it.\n",
         Bytes(needs)
     );
-    match request.time_limit_ns {
+    match request.run.time_limit_ns {
         Some(limit) => text += &format!("Time     at most {}\n", Nanos(limit)),
         None => text += "Time     unknown before the first is done; --time-limit sets an end\n",
     }
-    text += &block_devices::erased(request);
+    text += &area::erased(request);
     text::escaped(&(text + "Nothing was written.\n"))
 }

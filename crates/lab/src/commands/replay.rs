@@ -1,38 +1,29 @@
 //! `flashmark replay`: repeats a recorded trace on any target.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use device::{Device, Extent, ExtentGuard, Extents, WriteBudget};
+use device::{Extent, Extents};
 use record::text::{self, printable};
 use record::units::{Bytes, Nanos};
-use record::{Cell, Ended, Stop, TargetKind};
-use store::{Ending, Journal, RunDir};
-use suite::{CellProgress, Plan, RunEvent};
-use workloads::replay::{
-    self, CapacityFit, Pace, Replay, ReplayOutcome, ReplayProgress, ReplaySettings,
-};
+use record::{Ended, Stop, TargetKind};
+use suite::{CellProgress, Plan, RunEnd, RunEvent};
+use workloads::replay::{self, CapacityFit, Pace, Replay, ReplayProgress, ReplaySettings};
 use workloads::trace::{self, TraceSurvey};
 
 use crate::cli::{FitFlag, ReplayFlags};
-use crate::run_end::{self, Continuation};
 use program::exit::{Exit, OrExit, Result, refuse, usage};
 use program::printing::print;
 use program::signals;
 use session::begin::{begin, opening, run_id};
-use session::open_target::OpenTarget;
-use session::outputs::{self, Outputs};
 use session::progress_display::{self, Screen};
-use session::progress_events;
 use session::request::RunRequest;
-use session::watchdog::Watchdog;
+use session::session::{Body, Session, Workplace};
+use session::target::Target;
 use session::words;
 
 /// Replays a trace on a target and keeps the run; with `--plan` it only prints what would be done.
 pub fn run(flags: &ReplayFlags) -> Result {
     let settings = settings(flags)?;
     flags.outputs.check()?;
-    let mut request = request(flags)?;
+    let mut request = RunRequest::of(&flags.target, &flags.access, Some(flags.seed))?;
     let stop = signals::listen()?;
     let trace = trace::open(&flags.trace).or_usage()?;
     let Some(survey) = TraceSurvey::of(&trace, &stop).or_usage()? else {
@@ -44,7 +35,7 @@ pub fn run(flags: &ReplayFlags) -> Result {
         .map(|span| span.end_bytes.next_multiple_of(1 << 20))
         .sum::<u64>()
         .max(16 << 20);
-    let opened = OpenTarget::open(&request)?;
+    let opened = Target::open(&request)?;
     let room = request.only().unwrap_or(Extent::new(0, opened.info.facts.capacity_bytes));
     let writes = survey.modifies() && !settings.reads_only;
     if writes
@@ -64,16 +55,16 @@ pub fn run(flags: &ReplayFlags) -> Result {
         return Ok(Exit::Done);
     }
     request.confirmed = opened.confirm(&request)?;
-    let opening = opening(
-        &run_id(&request, &plan.suite, &opened),
-        &request,
-        flags.label.clone(),
-        &opened,
-        &plan,
-    )?;
+    let id = run_id(&request, &plan.suite, &opened);
+    let opening = opening(&id, &request, flags.label.clone(), &opened, &plan)?;
     let (dir, journal) = begin(&opening)?;
-    let outputs = flags.outputs.clone();
-    ReplaySession { opened, plan, replay, stop, dir, journal, outputs }.hold()
+    // A file that was made just now has nothing in it that could be read from a medium.
+    let is_new = opened.target.kind == TargetKind::Directory;
+    let fills = is_new && replay.survey.of_op(device::Op::Read).requests > 0;
+    let (target, outputs) = (opened, flags.outputs.clone());
+    let (done, used_ns, taken_anew) = (Vec::new(), 0, false);
+    Session { target, plan, request, dir, journal, done, used_ns, taken_anew, outputs }
+        .hold(&mut ReplayBody { fill: fills.then_some(replay.span()), replay })
 }
 
 fn settings(flags: &ReplayFlags) -> Result<ReplaySettings> {
@@ -103,20 +94,10 @@ fn settings(flags: &ReplayFlags) -> Result<ReplaySettings> {
     })
 }
 
-fn request(flags: &ReplayFlags) -> Result<RunRequest> {
-    let span = flags.access.span.as_deref().map(session::request::read_span).transpose()?;
-    // As a journal has it: what a replay knows nothing of is as if it had not been said.
-    let fields = serde_json::json!({
-        "target": flags.target, "erase": flags.access.erase()?, "span": span, "engine": flags.access.engine, "seed": flags.seed, "file_bytes": 0
-    });
-    let request: RunRequest = serde_json::from_value(fields).or_internal()?;
-    Ok(RunRequest { yes: flags.access.yes, ..request })
-}
-
 /// Description of the trace and of the plan, for `--plan`.
 fn describe(
     Replay { trace, survey, plan, .. }: &Replay,
-    (opened, request): (&OpenTarget, &RunRequest),
+    (opened, request): (&Target, &RunRequest),
 ) -> String {
     let mut text = format!(
         "{}: {}, {} requests, {} in {}, up to {} at once\n",
@@ -155,135 +136,65 @@ fn describe(
     text::escaped(&(text + "Nothing was written.\n"))
 }
 
-/// A replay, with everything it needs from target to journal.
-struct ReplaySession {
-    opened: OpenTarget,
-    plan: Plan,
+/// A replay as the body of a session.
+struct ReplayBody {
     replay: Replay,
-    stop: Arc<AtomicBool>,
-    dir: RunDir,
-    journal: Journal,
-    outputs: Outputs,
+    /// Span that is written first, so that there is something to read.
+    fill: Option<Extent>,
 }
 
-impl ReplaySession {
-    /// Replays, keeps, reports; returns how the program ends.
-    fn hold(mut self) -> Result {
-        // A file that was made just now has nothing in it that could be read from a medium.
-        let fills = self.opened.target.kind == TargetKind::Directory
-            && self.replay.survey.of_op(device::Op::Read).requests > 0;
-        let span = self.replay.span();
-        let filled = if fills { span.bytes } else { 0 };
-        let allowed = Extents::of(self.plan.writes().iter().copied().chain(fills.then_some(span)));
-        let budget = self.plan.max_written_bytes().saturating_add(filled);
-        let device = WriteBudget::new(self.opened.take_device(&self.plan), budget);
-        let mut medium = ExtentGuard::new(Box::new(device) as Box<dyn Device>, allowed);
-        if budget > 0 {
-            self.opened.recheck().or_refuse()?;
-        }
-        let screen = Screen::open(1, self.outputs.is_silent(), self.opened.waiting());
-        progress_events::planned(&self.dir, &self.plan.cells, &[], &[]);
-        screen.print(&self.announcement(filled));
-        let nothing_pending = Arc::new(AtomicBool::new(false));
-        let watchdog = Watchdog::start(&self.stop, &nothing_pending, self.opened.waiting(), || {
-            program::say!(
-                "\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again"
-            );
-        });
-        let played = self.play(&mut medium, &screen, fills.then_some(span));
-        watchdog.end();
-        let outcome = played?;
-        let cells = self.replay.cells(&outcome);
-        let kept = self.keep(&cells, &screen);
-        drop(screen);
-        drop(medium);
-        kept?;
-        self.conclude(&outcome)
+impl Body for ReplayBody {
+    fn writes(&self, plan: &Plan, _: bool) -> Option<(Extents, u64)> {
+        let filled = self.fill.map_or(0, |span| span.bytes);
+        let allowed = Extents::of(plan.writes().iter().copied().chain(self.fill));
+        Some((allowed, plan.max_written_bytes().saturating_add(filled)))
     }
 
-    fn announcement(&self, filled: u64) -> String {
-        let what = replay::title(self.replay.settings.pace);
-        let first = if filled > 0 {
-            format!("; {} are written first, so that there is something to read", Bytes(filled))
-        } else {
-            String::new()
-        };
+    fn announcement(&self, _: &Target, plan: &Plan, _: u64) -> String {
+        let Replay { trace, survey, settings, .. } = &self.replay;
+        let first = self.fill.map(|span| {
+            format!("; {} are written first, so that there is something to read", Bytes(span.bytes))
+        });
         format!(
-            "{}\n{} requests of {} ({}), {what}; writes at most {}{first}",
-            self.opened.describe(),
-            self.replay.survey.requests(),
-            printable(&self.replay.trace.path().display().to_string()),
-            self.replay.trace.form().in_words(),
-            Bytes(self.plan.max_written_bytes())
+            "{} requests of {} ({}), {}; writes at most {}{}",
+            survey.requests(),
+            printable(&trace.path().display().to_string()),
+            trace.form().in_words(),
+            replay::title(settings.pace),
+            Bytes(plan.max_written_bytes()),
+            first.unwrap_or_default()
         )
     }
 
-    fn play(
-        &self,
-        medium: &mut dyn Device,
-        screen: &Screen,
-        fill: Option<Extent>,
-    ) -> Result<ReplayOutcome> {
-        screen.show(&RunEvent::CellStarted {
-            index: 0,
-            cell: &self.plan.cells[0],
-            allotted_ns: self.plan.cells[0].max_ns,
-        });
-        self.replay
-            .play(medium, fill, &self.stop, &mut |phase, progress| {
-                show_progress(screen, phase, progress);
-            })
-            .or_usage()
-    }
-
-    /// Writes cells to the disk before the screen shows them: what was shown is never lost.
-    fn keep(&mut self, cells: &[Cell], screen: &Screen) -> Result<()> {
-        for (index, cell) in cells.iter().enumerate() {
-            self.journal.append(&cell.clone().into()).or_internal()?;
+    fn work(&mut self, at: Workplace<'_>) -> Result<RunEnd> {
+        let Workplace { medium, plan, journal, screen, stop, .. } = at;
+        let (medium, cell) = (medium.expect("a replay opens a device"), &plan.cells[0]);
+        screen.show(&RunEvent::CellStarted { index: 0, cell, allotted_ns: cell.max_ns });
+        let mut show = |phase, progress| show_progress(screen, phase, progress);
+        let outcome = self.replay.play(medium, self.fill, stop, &mut show).or_usage()?;
+        for (index, cell) in self.replay.cells(&outcome).iter().enumerate() {
+            // On disk first: what was shown is never lost.
+            journal.append(&cell.clone().into()).or_internal()?;
             screen.show(&RunEvent::CellFinished { index, cell });
         }
-        Ok(())
-    }
-
-    fn conclude(mut self, outcome: &ReplayOutcome) -> Result {
         let ended = match outcome.stop {
             Some(Stop::Interrupted) => Ended::Interrupted,
             Some(Stop::Error) => Ended::Error,
             _ => Ended::Complete,
         };
-        let finished = self.opened.now();
-        // A medium that has just failed may take long to say how it feels.
-        let health = if ended == Ended::Complete { self.opened.health() } else { None };
-        let ending = Ending {
+        let (elapsed_ns, error) = (outcome.elapsed_ns, outcome.failure);
+        Ok(RunEnd {
+            cells: Vec::new(),
+            skipped: Vec::new(),
             ended,
-            finished,
-            elapsed_ns: outcome.elapsed_ns,
-            temperatures: self.opened.temperatures(),
-            health,
-        };
-        let record = run_end::finish(
-            &self.dir,
-            &mut self.journal,
-            ending,
-            Continuation::StartAgain,
-            |record| {
-                session::run_session::concluded_for(record, &[]);
-            },
-        )?;
-        outputs::deliver(&record, &self.dir, Exit::of(&record, None), &self.outputs)?;
-        match (ended, &outcome.failure) {
-            (Ended::Interrupted, _) => {
-                program::say!(
-                    "flashmark: interrupted; what was replayed is kept, a replay begins from the beginning again"
-                );
-                Ok(Exit::Interrupted)
-            }
-            (Ended::Error, Some(error)) => {
-                program::say!("flashmark: {error}; what was replayed before is kept");
-                Ok(Exit::Io)
-            }
-            _ => Ok(Exit::Done),
-        }
+            error,
+            failed: None,
+            elapsed_ns,
+        })
+    }
+
+    fn way_on(&self, _: &str) -> String {
+        "a replay begins from the beginning again".to_owned()
     }
 }
 

@@ -1,7 +1,9 @@
 //! Real medium on which combinations are tried: scheduler, mkfs, mount and verification, and all of
 //! it undone.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use host::{BlockTarget, Changes, Claim, Roots, Staged, recipe};
 
@@ -10,8 +12,8 @@ use super::{Combination, MatrixBackend, MediumFailure, Prepared, Unready};
 /// Block device that is held, with notes of all changes to it.
 pub struct MediumBackend {
     target: BlockTarget,
-    claim: Claim,
-    changes: Changes,
+    claim: Rc<RefCell<Claim>>,
+    changes: Option<Changes>,
     state_dir: PathBuf,
     au_bytes: u64,
     /// Label of its file systems.
@@ -30,29 +32,30 @@ impl MediumBackend {
     /// `au_bytes` if a combination says so. `probe` checks the medium after a failure.
     pub fn new(
         target: BlockTarget,
-        claim: Claim,
+        claim: Rc<RefCell<Claim>>,
         changes: Changes,
         state_dir: PathBuf,
         (au_bytes, label): (u64, String),
         probe: Probe,
     ) -> MediumBackend {
+        let changes = Some(changes);
         MediumBackend { target, claim, changes, state_dir, au_bytes, label, staged: None, probe }
     }
 
     /// Sets a scheduler to find out whether the kernel has it for this device.
     pub fn try_scheduler(&mut self, name: &str) -> Result<(), String> {
-        self.changes
-            .set_queue(&self.target.disk, "scheduler", name)
-            .map_err(|error| error.to_string())
+        let changes = self.changes.as_mut().ok_or("the medium is released")?;
+        changes.set_queue(&self.target.disk, "scheduler", name).map_err(|error| error.to_string())
     }
 
-    /// Undoes everything, settings included, and releases the medium.
+    /// Undoes everything, settings included.
     ///
     /// # Errors
     /// The reason in words; changes that could not be undone stay noted, for the next start.
-    pub fn leave(mut self) -> Result<(), String> {
+    pub fn leave(&mut self) -> Result<(), String> {
         let ended = self.end();
-        let restored = self.changes.undo().map_err(|error| error.to_string());
+        let changes = self.changes.take();
+        let restored = changes.map_or(Ok(()), Changes::undo).map_err(|error| error.to_string());
         ended.and(restored)
     }
 }
@@ -60,7 +63,7 @@ impl MediumBackend {
 impl MatrixBackend for MediumBackend {
     fn begin(&mut self, combination: &Combination) -> Result<Prepared, Unready> {
         let cannot = |error: &dyn std::fmt::Display| Unready::Combination(error.to_string());
-        self.claim.retake().map_err(|error| Unready::Medium(error.to_string()))?;
+        self.claim.borrow_mut().retake().map_err(|error| Unready::Medium(error.to_string()))?;
         let recipe = recipe(&combination.filesystem).ok_or_else(|| {
             Unready::Combination(format!("there is no file system '{}'", combination.filesystem))
         })?;
@@ -74,9 +77,15 @@ impl MatrixBackend for MediumBackend {
         let au_bytes = combination.align.then_some(self.au_bytes);
         let spec = recipe.spec(au_bytes, &options).labelled(&self.label);
         let bytes = self.target.size_bytes();
-        let staged =
-            host::stage_filesystem(&mut self.claim, &self.target, 0, bytes, &spec, &self.state_dir)
-                .map_err(|error| cannot(&error))?;
+        let staged = host::stage_filesystem(
+            &mut self.claim.borrow_mut(),
+            &self.target,
+            0,
+            bytes,
+            &spec,
+            &self.state_dir,
+        )
+        .map_err(|error| cannot(&error))?;
         let directory = staged.mount_point().join("work");
         let ready = std::fs::create_dir(&directory)
             .map_err(|error| cannot(&error))
@@ -111,7 +120,7 @@ impl MatrixBackend for MediumBackend {
     }
 
     fn answers(&mut self) -> Result<(), MediumFailure> {
-        self.claim.retake().map_err(|error| error.to_string())?;
+        self.claim.borrow_mut().retake().map_err(|error| error.to_string())?;
         (self.probe)(&self.target)
     }
 }

@@ -1,9 +1,10 @@
 //! Probe of a medium after a failure: whether it still reads and writes.
 
-use blockio::{ExpectedFile, OpenError, OpenOptions, OpenSettings, RealDevice};
+use blockio::RealDevice;
 use device::{Device, Op, Request};
 use host::BlockTarget;
 use record::{Path as Through, Sync};
+use session::target::device_of;
 use workloads::matrix::MediumFailure;
 
 /// Reads at the beginning, in the middle and at the end of a block device that this program holds,
@@ -12,7 +13,7 @@ use workloads::matrix::MediumFailure;
 /// # Errors
 /// The failure of the medium.
 pub fn probe(block: &BlockTarget) -> Result<(), MediumFailure> {
-    let mut device = open(block, true).map_err(|error| error.to_string())?;
+    let mut device = device_of(block, true).map_err(|error| error.to_string())?;
     let block_bytes =
         device.facts().physical_block_bytes.max(device.facts().logical_block_bytes).max(4096);
     let last = (block.size_bytes() / block_bytes).saturating_sub(1);
@@ -29,13 +30,6 @@ pub fn probe(block: &BlockTarget) -> Result<(), MediumFailure> {
             ..Request::read(0, last * block_bytes, block_bytes)
         },
     )
-}
-
-/// Opens a block device that this program holds.
-pub fn open(block: &BlockTarget, writable: bool) -> Result<RealDevice, OpenError> {
-    let settings = OpenSettings { claimed: true, ..OpenSettings::default() };
-    let expect = ExpectedFile::Block { number: block.number().to_raw() };
-    RealDevice::open(&OpenOptions { path: block.path.clone(), writable, expect, settings })
 }
 
 fn one(device: &mut RealDevice, request: Request) -> Result<(), MediumFailure> {

@@ -9,8 +9,8 @@ use stats::Random;
 use store::JournalFingerprints;
 use suite::fingerprint::{self, Recognition};
 
-use super::probe::open;
 use program::exit::{OrExit, Result};
+use session::target::device_of;
 
 /// Label of every file system that this run makes: 10 letters and digits, which all of them accept.
 pub fn label(seed: u64) -> String {
@@ -31,7 +31,7 @@ pub fn before(block: &BlockTarget, diskseq: Option<u64>, seed: u64) -> Result<Fi
 
 /// Reads the places by which the medium is recognised. Nothing may be mounted on it.
 pub fn marks(block: &BlockTarget, seed: u64) -> Result<Vec<FingerprintMark>> {
-    let mut device = open(block, false).or_io()?;
+    let mut device = device_of(block, false).or_io()?;
     let places = fingerprint::places(&device.facts().clone(), &[], &[], seed);
     fingerprint::read_marks(&mut device, &places, None).or_io()
 }

@@ -3,6 +3,7 @@
 
 use record::units::{Bytes, MIB};
 use serde::{Deserialize, Serialize};
+use session::request::RunRequest;
 use workloads::matrix::{Axes, Combination, LeftOut, TRACE_PREFIX, TraceWork};
 use workloads::workload::Workload;
 
@@ -15,20 +16,10 @@ const MIN_FILE_BYTES: u64 = 512 * MIB;
 /// Request of a matrix. Kept in the journal, so that the matrix can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatrixRequest {
-    /// The target as named.
-    pub target: String,
-    /// The confirmation that it may be overwritten.
-    pub erase: Option<String>,
-    /// `--yes` was given with it.
-    #[serde(skip)]
-    pub yes: bool,
-    /// True if the user has seen the contents, or there were none, and they may be overwritten.
-    #[serde(default)]
-    pub confirmed: bool,
-    /// The user allowed overwriting under another name or node; the contents tell whether it is the
-    /// same medium.
-    #[serde(skip)]
-    pub reopened: bool,
+    /// What every request has: target, permission, seed, longest time of all sessions together, and
+    /// the size of the file that is made in a directory.
+    #[serde(flatten)]
+    pub run: RunRequest,
     /// Axes of the combinations; "all" stands for everything that is available, until that is found
     /// out.
     pub axes: Axes,
@@ -38,14 +29,8 @@ pub struct MatrixRequest {
     pub settings: Vec<(String, String, String)>,
     /// Least and most repeats of a combination.
     pub limits: (u32, u32),
-    /// Longest time of all sessions together, in nanoseconds.
-    pub time_limit_ns: Option<u64>,
     /// Allocation unit to which file systems are fitted, in bytes.
     pub au_bytes: Option<u64>,
-    /// Size of the file that is made in a directory, in bytes.
-    pub file_bytes: u64,
-    /// Seed of every random choice.
-    pub seed: u64,
 }
 
 /// Word for everything that is available.
@@ -72,19 +57,19 @@ pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
         works: once(flags.work.iter().cloned()),
     };
     let mut request = MatrixRequest {
-        target: flags.target.clone(),
-        erase: flags.erase.clone(),
-        yes: flags.yes,
-        confirmed: false,
-        reopened: false,
+        run: RunRequest {
+            target: flags.target.clone(),
+            erase: flags.erase.clone(),
+            yes: flags.yes,
+            time_limit_ns,
+            seed: flags.seed.unwrap_or_else(session::request::fresh_seed),
+            ..RunRequest::default()
+        },
         axes,
         combinations: Vec::new(),
         settings,
         limits: (flags.repeats, flags.most_repeats.max(flags.repeats)),
-        time_limit_ns,
         au_bytes: size("--au", flags.au.as_deref())?,
-        file_bytes: 0,
-        seed: flags.seed.unwrap_or_else(session::request::fresh_seed),
     };
     let works = request.works()?;
     if let Some((work, ..)) =
@@ -98,7 +83,7 @@ pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
     works.iter().filter_map(|work| work.note()).for_each(|note| program::say!("note: {note}"));
     let needs = works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0);
     let enough = (needs + needs / 4).div_ceil(MIB) * MIB;
-    request.file_bytes =
+    request.run.file_bytes =
         size("--size", flags.size.as_deref())?.unwrap_or(enough.max(MIN_FILE_BYTES)) / 4096 * 4096;
     Ok(request)
 }

@@ -2,10 +2,12 @@
 
 mod block;
 mod file;
+mod filesystems;
 mod simulated;
 mod stages;
 mod way_to_raw;
 
+pub use filesystems::{FilesystemDevice, as_block, device_of};
 pub use simulated::unknown_profile;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,9 +19,7 @@ use host::{
 };
 use record::text::printable;
 use record::units::Bytes;
-use record::{
-    Flag, Health, Host, Link, Medium, MediumKind, Record, Target, TargetKind, Temperature,
-};
+use record::{Flag, Health, Host, Link, Medium, MediumKind, Record, TargetKind, Temperature};
 use store::RunDir;
 use suite::fingerprint::Recognition;
 use suite::{FileStage, Plan, TargetInfo};
@@ -45,13 +45,13 @@ enum UnclaimedDevice {
 }
 
 /// A target that is ready to be measured.
-pub struct OpenTarget {
+pub struct Target {
     /// Facts about the target, for planning.
     pub info: TargetInfo,
     /// The thing under test.
     pub medium: Medium,
     /// The way to it.
-    pub target: Target,
+    pub target: record::Target,
     /// The machine; `None` for a simulated medium.
     pub host: Option<Host>,
     /// Caveats about everything measured here.
@@ -62,42 +62,48 @@ pub struct OpenTarget {
     /// Provider of the files to measure on.
     pub stage: Box<dyn FileStage>,
     device: Option<UnclaimedDevice>,
+    /// The device on which file systems are made, if it was opened for that and nobody has taken it.
+    pub filesystems: Option<FilesystemDevice>,
     watch: Option<InFlightWatch>,
     claim: Option<Rc<RefCell<Claim>>>,
     disk: Option<InventoryEntry>,
     roots: Roots,
 }
 
-impl OpenTarget {
+impl Target {
     /// Opens what the request names; an error says why it cannot, and what to type instead.
-    pub fn open(request: &RunRequest) -> Result<OpenTarget> {
+    pub fn open(request: &RunRequest) -> Result<Target> {
         if let Some(profile) = request.target.strip_prefix("sim:") {
             return simulated::open(profile, request);
         }
-        // To look at who uses the target takes a moment, in which a signal is already to be heard.
-        program::signals::listen()?;
-        stages::clean_up_after_killed_runs();
-        let roots = Roots::default();
         let access = if request.erase.is_some() || request.must_restore() {
             Access::Write
         } else {
             Access::Read
         };
-        let found = host::resolve(&roots, &request.target, access);
-        match found.map_err(|error| failure_of(request, error))? {
+        let roots = Roots::default();
+        match find(&roots, request, access)? {
             ResolvedTarget::Directory(found) => file::open_directory(roots, *found, request),
             ResolvedTarget::File(found) => file::open_file(roots, *found, request),
             ResolvedTarget::Block(found) => block::open(roots, *found, request),
         }
     }
 
+    /// Opens what the request names as a device on which file systems are made: a medium, or a loop
+    /// device over a file. Nothing is written to a medium yet.
+    pub fn open_for_filesystems(request: &RunRequest) -> Result<Target> {
+        let roots = Roots::default();
+        let found = find(&roots, request, Access::Write)?;
+        filesystems::open(roots, found, request)
+    }
+
     /// Opens the target of a new run. On a write-protected medium that the user did not allow to be
     /// overwritten, only the tests that read remain.
-    pub fn open_new(request: &mut RunRequest) -> Result<OpenTarget> {
-        match OpenTarget::open(request) {
+    pub fn open_new(request: &mut RunRequest) -> Result<Target> {
+        match Target::open(request) {
             Err(failure) if request.must_restore() && is_write_protected(&failure) => {
                 request.restoring = false;
-                OpenTarget::open(request)
+                Target::open(request)
             }
             opened => opened,
         }
@@ -109,6 +115,13 @@ impl OpenTarget {
             UnclaimedDevice::Open(device) => device,
             UnclaimedDevice::Simulated(simulation) => simulation.begin(plan),
         }
+    }
+
+    /// The device on which file systems are made, with the claim that holds it; it can be taken
+    /// once, of a target that was opened for that.
+    pub fn take_filesystems(&mut self) -> (FilesystemDevice, Rc<RefCell<Claim>>) {
+        let taken = self.filesystems.take().zip(self.claim.clone());
+        taken.expect("a matrix takes its device once")
     }
 
     /// The open device, before a session takes it.
@@ -346,6 +359,33 @@ impl OpenTarget {
         anyhow::bail!(
             "this is not the medium the run began on: its {what} was {then}, is {now}; put the first one back, or start a new run"
         )
+    }
+}
+
+/// Resolves the target of a request, and refuses one that is in use. What killed runs have left is
+/// undone first.
+fn find(roots: &Roots, request: &RunRequest, access: Access) -> Result<ResolvedTarget> {
+    // To look at who uses the target takes a moment, in which a signal is already to be heard.
+    program::signals::listen()?;
+    stages::clean_up_after_killed_runs();
+    host::resolve(roots, &request.target, access).map_err(|error| failure_of(request, error))
+}
+
+/// Refuses a name behind `--erase` that is none of the medium's.
+fn check_name(
+    request: &RunRequest,
+    path: &std::path::Path,
+    ids: &[String],
+    is_named: impl Fn(&str) -> bool,
+) -> Result<()> {
+    match &request.erase {
+        Some(erase) if !request.reopened && !is_named(erase) => refuse(format_args!(
+            "--erase {erase} does not name {}: its own {} {}; nothing was written",
+            path.display(),
+            if ids.len() == 1 { "name is" } else { "names are" },
+            ids.join(" or ")
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -11,8 +11,8 @@ use rustix::process::{Resource, getrlimit};
 use suite::TargetInfo;
 
 use super::{
-    OpenTarget, UnclaimedDevice, check_span, commands_at_once, engine, host_caveats, machine,
-    opening, stages,
+    Target, UnclaimedDevice, check_name, check_span, commands_at_once, engine, host_caveats,
+    machine, opening, stages,
 };
 use crate::request::RunRequest;
 use program::exit::{OrExit, Result, refuse, usage};
@@ -26,7 +26,7 @@ pub fn open_directory(
     roots: Roots,
     found: DirectoryTarget,
     request: &RunRequest,
-) -> Result<OpenTarget> {
+) -> Result<Target> {
     let path = found.place.path.clone();
     let bytes = file_size(&path, request)?;
     check_size_limit(bytes)?;
@@ -48,16 +48,10 @@ pub fn open_directory(
 }
 
 /// Opens a regular file. It is somebody's data, so it is only read unless `--erase` names it.
-pub fn open_file(roots: Roots, found: FileTarget, request: &RunRequest) -> Result<OpenTarget> {
+pub fn open_file(roots: Roots, found: FileTarget, request: &RunRequest) -> Result<Target> {
     let path = found.place.path.clone();
-    if let Some(erase) = &request.erase
-        && std::fs::canonicalize(erase).ok().as_ref() != Some(&path)
-    {
-        return refuse(format_args!(
-            "--erase {erase} does not name '{}'; to overwrite this file, say --erase {}",
-            request.target, request.target
-        ));
-    }
+    let is_named = |erase: &str| std::fs::canonicalize(erase).is_ok_and(|named| named == path);
+    check_name(request, &path, std::slice::from_ref(&request.target), is_named)?;
     let capacity_bytes = found.size_bytes / 4096 * 4096;
     if capacity_bytes == 0 {
         return usage(format_args!(
@@ -95,7 +89,7 @@ fn assemble(
     device: RealDevice,
     allowed: AccessResults,
     stage: Box<dyn suite::FileStage>,
-) -> OpenTarget {
+) -> Target {
     let mut target = found.record(&roots, &request.target);
     let facts = device.facts().clone();
     target.engine = Some(facts.engine.clone());
@@ -131,7 +125,7 @@ fn assemble(
     flags.extend(host_caveats(&host, &roots));
     let disk = found.medium().cloned();
     let watch = Some(device.watch());
-    OpenTarget {
+    Target {
         info,
         medium,
         target,
@@ -139,6 +133,7 @@ fn assemble(
         flags,
         contents,
         stage,
+        filesystems: None,
         device: Some(UnclaimedDevice::Open(Box::new(device))),
         watch,
         claim: None,

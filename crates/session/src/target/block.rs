@@ -10,27 +10,18 @@ use record::TargetKind;
 use suite::TargetInfo;
 
 use super::{
-    OpenTarget, UnclaimedDevice, check_span, commands_at_once, file, host_caveats, machine,
+    Target, UnclaimedDevice, check_name, check_span, commands_at_once, file, host_caveats, machine,
     opening, stages,
 };
 use crate::request::RunRequest;
-use program::exit::{OrExit, Result, refuse};
+use program::exit::{OrExit, Result};
 
 /// Opens a block device: read-only unless `--erase` names this very medium, and held so that
 /// nothing else mounts it meanwhile.
-pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<OpenTarget> {
+pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Target> {
     let ids = found.disk.ids_for(found.partition.as_ref());
-    let names_it = |erase: &&String| {
-        request.reopened || found.disk.answers_for(found.partition.as_ref(), erase)
-    };
-    if let Some(erase) = request.erase.as_ref().filter(|erase| !names_it(erase)) {
-        return refuse(format_args!(
-            "--erase {erase} does not name {}: its own {} {}; nothing was written",
-            found.path.display(),
-            if ids.len() == 1 { "name is" } else { "names are" },
-            ids.join(" or ")
-        ));
-    }
+    let is_named = |erase: &str| found.disk.answers_for(found.partition.as_ref(), erase);
+    check_name(request, &found.path, &ids, is_named)?;
     check_span(request, found.size_bytes())?;
     let claim: Claim = host::claim(&roots, &found).or_refuse()?;
     let claim = Rc::new(RefCell::new(claim));
@@ -85,7 +76,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
     };
     let flags = [found.flags().to_vec(), host_caveats(&host, &roots)].concat();
     let disk = found.medium().cloned();
-    Ok(OpenTarget {
+    Ok(Target {
         info,
         medium,
         target,
@@ -93,6 +84,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
         flags,
         contents: Some(contents),
         stage: Box::new(stage),
+        filesystems: None,
         device: Some(UnclaimedDevice::Open(Box::new(device))),
         watch: Some(watch),
         claim: Some(claim),

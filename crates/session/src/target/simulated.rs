@@ -3,11 +3,11 @@
 use device::{Device, Facts};
 use host::Roots;
 use record::units::KIB;
-use record::{Medium, MediumKind, Queue, Target, TargetKind};
+use record::{Medium, MediumKind, Queue, TargetKind};
 use sim::{Profile, SimDevice, SimOptions};
 use suite::{Plan, TargetInfo};
 
-use super::{OpenTarget, UnclaimedDevice, check_span, stages};
+use super::{Target, UnclaimedDevice, check_span, stages};
 use crate::request::RunRequest;
 use program::exit::{OrExit, Result, usage};
 
@@ -30,7 +30,7 @@ impl Simulation {
 }
 
 /// Opens a built-in profile by name, or one of the user's own by its file.
-pub fn open(name: &str, request: &RunRequest) -> Result<OpenTarget> {
+pub fn open(name: &str, request: &RunRequest) -> Result<Target> {
     let simulation = Simulation { profile: find(name)?, seed: request.seed };
     let profile = simulation.profile.clone();
     // What it can do; whether it does is known with the plan.
@@ -46,12 +46,12 @@ pub fn open(name: &str, request: &RunRequest) -> Result<OpenTarget> {
         profile: Some(profile.name().to_owned()),
         ..Medium::default()
     };
-    let target = Target {
+    let target = record::Target {
         kind: TargetKind::Simulated,
         path: request.target.clone(),
         queue: facts.max_transfer_bytes.map(queue_of),
         engine: Some(facts.engine.clone()),
-        ..Target::default()
+        ..record::Target::default()
     };
     let commands_at_once = Some(profile.spec().queue.depth);
     let info = TargetInfo {
@@ -61,7 +61,7 @@ pub fn open(name: &str, request: &RunRequest) -> Result<OpenTarget> {
         ..TargetInfo::unrestricted(TargetKind::Simulated, facts)
     };
     let stage = stages::SimulatedFiles::new(profile, request.seed);
-    Ok(OpenTarget {
+    Ok(Target {
         info,
         medium,
         target,
@@ -69,6 +69,7 @@ pub fn open(name: &str, request: &RunRequest) -> Result<OpenTarget> {
         flags: Vec::new(),
         contents: None,
         stage: Box::new(stage),
+        filesystems: None,
         device: Some(UnclaimedDevice::Simulated(Box::new(simulation))),
         watch: None,
         claim: None,
