@@ -21,7 +21,6 @@ pub mod progress_display;
 pub mod progress_events;
 pub mod published_run;
 pub mod reopened;
-pub mod reopened_medium;
 pub mod request;
 pub mod restore;
 pub mod run_lock;

@@ -62,6 +62,9 @@ pub struct RunRequest {
     pub reopened: bool,
 }
 
+/// Size of a test file if no test of the suite has a span of its own, in bytes.
+const PUBLISHED_SPAN_BYTES: u64 = 512 << 20;
+
 /// Tests to run of a suite, and places that get the results.
 pub struct Wanted {
     /// The suite to run: a built-in one, or one from a file.
@@ -105,7 +108,7 @@ pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
         uses: read_uses(&flags.uses)?,
         strict: flags.strict,
         time_limit_ns: time_ns.or(choice.time_limit_ns).or(suite.time_limit_ns),
-        file_bytes: file_bytes(&suite, &choice),
+        file_bytes: file_bytes(&suite, &choice)?,
         ..RunRequest::of(&flags.target, &flags.access, flags.seed)?
     };
     let wanted = Wanted {
@@ -194,18 +197,24 @@ pub fn read_span(text: &str) -> Result<(u64, u64)> {
     }
 }
 
-/// Largest span that any test of the suite asks for, in bytes: the size of a test file.
-pub fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
+/// Size of a test file for these tests: the largest span that any asks for, in bytes.
+pub fn file_bytes(suite: &Suite, choice: &Choice) -> Result<u64> {
     let from_suite = suite.tests.iter().flat_map(|entry| {
         entry.settings.iter().map(move |(name, value)| (&entry.test, name, value))
     });
     let from_choice = choice.set.iter().map(|(test, name, value)| (test, name, value));
-    let named = from_suite
-        .chain(from_choice)
-        .filter(|(test, name, _)| *name == "span" && !choice.skip.contains(test));
-    let sizes = named.flat_map(|(_, _, value)| value.split(','));
-    let largest = sizes.filter_map(|size| size.parse::<Bytes>().ok()).map(|bytes| bytes.0).max();
-    largest.unwrap_or(512 << 20)
+    let mut largest = None;
+    for (test, name, value) in from_suite.chain(from_choice) {
+        if name != "span" || choice.skip.contains(test) {
+            continue;
+        }
+        for size in value.split(',') {
+            let read = size.trim().parse::<Bytes>();
+            let bytes = read.map_err(|error| anyhow::anyhow!("{test}.span: {error}")).or_usage()?;
+            largest = largest.max(Some(bytes.0));
+        }
+    }
+    Ok(largest.unwrap_or(PUBLISHED_SPAN_BYTES))
 }
 
 /// A seed that nobody chose, mixed from the time and the process.

@@ -76,7 +76,7 @@ fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
         uses,
         strict: flags.strict,
         time_limit_ns: Some(budget_ns),
-        file_bytes: request::file_bytes(&suite, &choice),
+        file_bytes: request::file_bytes(&suite, &choice)?,
         ..RunRequest::of(&flags.target, &flags.access, flags.seed)?
     };
     let end_screen = if flags.json { EndScreen::CheckLine } else { EndScreen::Check };

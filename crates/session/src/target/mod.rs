@@ -26,7 +26,6 @@ use suite::{FileStage, Plan, TargetInfo};
 
 use crate::consent::{self, Question};
 use crate::flags::ResumeFlags;
-use crate::reopened_medium::ReopenedMedium;
 use crate::request::RunRequest;
 use program::exit::{Exit, Failure, OrExit, Result, refuse};
 
@@ -270,7 +269,7 @@ impl Target {
     }
 
     /// Name by which `--erase` allows overwriting it.
-    pub fn id(&self) -> String {
+    fn id(&self) -> String {
         let path = || self.target.path.clone();
         match (&self.target.kind, &self.disk) {
             (TargetKind::Block, Some(disk)) => {
@@ -281,7 +280,7 @@ impl Target {
     }
 
     /// True if `--erase ID` names exactly this.
-    pub fn answers_to(&self, id: &str) -> bool {
+    fn answers_to(&self, id: &str) -> bool {
         match (&self.target.kind, &self.disk) {
             (TargetKind::Block, Some(disk)) => disk.answers_for(self.partition(disk), id),
             _ => std::fs::canonicalize(id).is_ok_and(|named| {
@@ -297,26 +296,45 @@ impl Target {
             .find(|partition| Some(&partition.name) == self.target.device.as_ref())
     }
 
-    /// Permits or refuses to resume on this medium; see [`ReopenedMedium::permit`]. `true` if it is
-    /// overwritten: then it was checked again.
+    /// Permits or refuses to go on with a run, of any kind, on this medium, which may not be the
+    /// run's own. `true` says that the medium has changed since the run left it, and that the user
+    /// allowed overwriting it all the same.
+    ///
+    /// # Errors
+    /// A refusal that names the reason, the contents of the medium and the next step.
     pub fn permit(
         &self,
         recognised: Recognition,
         dir: &RunDir,
         flags: &ResumeFlags,
     ) -> Result<bool> {
-        let medium = ReopenedMedium {
-            path: &self.target.path,
-            id: self.id(),
-            contents: self.contents.as_ref(),
-            answers_to: &|id| self.answers_to(id),
+        let why = match recognised {
+            Recognition::Ours => return Ok(false),
+            Recognition::Strange { why, .. } | Recognition::CannotTell { why } => why,
         };
-        let is_overwritten = medium.permit(recognised, dir, flags)?;
-        if is_overwritten {
-            // Whoever was asked took his time.
-            self.recheck().or_refuse()?;
+        let (name, path, id) = (dir.name(), &self.target.path, self.id());
+        let held = consent::holds(self.contents.as_ref());
+        let Some(erase) = &flags.erase else {
+            return refuse(format_args!(
+                "this is not the medium as {name} left it: {why}{held}; nothing was written. Put the right one in, or allow this one to be overwritten: flashmark resume {name} --erase {id}"
+            ));
+        };
+        if dir.unrestored().is_some() {
+            return refuse(format_args!(
+                "{name} still has data of another medium to restore: {why}{held}; connect that medium, or give up the backup: flashmark restore {name} --forget"
+            ));
         }
-        Ok(is_overwritten)
+        if !self.answers_to(erase) {
+            return refuse(format_args!(
+                "--erase {erase} does not name {path}: its own name is {id}; nothing was written"
+            ));
+        }
+        if let Some(contents) = &self.contents {
+            consent::ask(&Question { what: path, id: &id, contents, yes: flags.yes })?;
+        }
+        // Whoever was asked took his time.
+        self.recheck().or_refuse()?;
+        Ok(true)
     }
 
     /// Checks that its size is that of the record's medium.

@@ -22,6 +22,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::support::{Flashmark, Ran, Scratch, has_root, sum};
 
+/// Commands that write to a target, each tried on every fourth case; on all of them where
+/// `FLASHMARK_ALL_COMMANDS` is set.
+const COMMANDS: [&str; 4] = ["run", "check", "matrix", "replay"];
+/// A trace of one write, as fio's iolog.
+const TRACE: &str =
+    "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sda close\n";
 /// Cases tried at a time: each waits a second for a use that may end by itself.
 const AT_A_TIME: usize = 8;
 
@@ -127,32 +133,40 @@ impl Stage {
         self
     }
 
-    /// Output and number of runs when the program is to measure the target.
-    fn measured(&self) -> (Ran, usize) {
+    /// Output and number of runs when this command is to write to the target.
+    fn measured(&self, command: &str) -> (Ran, usize) {
         let flashmark = Flashmark::new();
-        let words = ["run", &self.target, "--suite", "quick", "--quiet", "--time-limit", "2s"];
+        let trace = self.scratch.file("trace", TRACE);
+        let words = match command {
+            "check" => vec!["check", &self.target, "--budget", "5s", "--quiet"],
+            "matrix" => vec!["matrix", &self.target, "--fs", "ext2", "--work", "logger"],
+            "replay" => vec!["replay", trace.to_str().unwrap(), &self.target],
+            _ => vec!["run", &self.target, "--suite", "quick", "--quiet", "--time-limit", "2s"],
+        };
         let erase = self.erase.iter().flat_map(|name| ["--erase", name]);
         let ran = flashmark.run(&words.into_iter().chain(erase).collect::<Vec<_>>());
         (ran, flashmark.runs().len())
     }
 
     /// Fault in the refusal of the target, if there is one.
-    fn fault_in_refusal(&self) -> Option<String> {
+    fn fault_in_refusal(&self, command: &str) -> Option<String> {
         let before = self.kept();
-        let (ran, runs) = self.measured();
+        let (ran, runs) = self.measured(command);
         let missing = self.reasons.iter().find(|words| !ran.err.contains(words.as_str()));
         if self.kept() != before {
-            return Some(format!("it was WRITTEN TO: {ran}"));
+            return Some(format!("{command}: it was WRITTEN TO: {ran}"));
         }
         match missing {
-            _ if ran.code != Some(3) || runs > 0 => Some(format!("it is not refused: {ran}")),
-            Some(words) => Some(format!("the refusal does not say '{words}': {ran}")),
+            _ if ran.code != Some(3) || runs > 0 => {
+                Some(format!("{command}: it is not refused: {ran}"))
+            }
+            Some(words) => Some(format!("{command}: the refusal does not say '{words}': {ran}")),
             None => None,
         }
     }
 
     /// Fault in accepting the target for reading, if there is one.
-    fn fault_in_taking(&self) -> Option<String> {
+    fn fault_in_taking(&self, _: &str) -> Option<String> {
         let flashmark = Flashmark::new();
         let words = [
             "run",
@@ -178,11 +192,12 @@ impl Drop for Stage {
 
 /// Tries all cases; prints how many could be tried here, and why the others could not.
 #[allow(clippy::print_stderr, reason = "says what was left out")]
-fn try_all(what: &str, cases: &[Case], fault: fn(&Stage) -> Option<String>) {
+fn try_all(what: &str, cases: &[Case], fault: fn(&Stage, &str) -> Option<String>) {
     if !has_root() {
         return;
     }
     let only = std::env::var("FLASHMARK_CASES").ok();
+    let all = std::env::var_os("FLASHMARK_ALL_COMMANDS").is_some();
     let is_meant = |case: &&Case| {
         only.as_ref().is_none_or(|only| only.split(',').any(|name| name == case.name))
     };
@@ -192,12 +207,18 @@ fn try_all(what: &str, cases: &[Case], fault: fn(&Stage) -> Option<String>) {
     std::thread::scope(|scope| {
         for _ in 0..AT_A_TIME {
             scope.spawn(|| {
-                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(at) else { break };
                     match (case.arrange)() {
-                        Ok(stage) => faults
-                            .lock()
-                            .unwrap()
-                            .extend(fault(&stage).map(|fault| format!("{}: {fault}", case.name))),
+                        Ok(stage) => {
+                            let in_turn = &COMMANDS[at % COMMANDS.len()..][..1];
+                            let commands = if all { &COMMANDS[..] } else { in_turn };
+                            let found =
+                                commands.iter().filter_map(|command| fault(&stage, command));
+                            let found = found.map(|fault| format!("{}: {fault}", case.name));
+                            faults.lock().unwrap().extend(found);
+                        }
                         Err(why) => left_out.lock().unwrap().push((case.name, why)),
                     }
                 }
