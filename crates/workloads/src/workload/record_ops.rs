@@ -2,15 +2,15 @@
 //! on a file in the mounted directory. The test does all measuring; this module gives it a file,
 //! forwards its progress, and puts its random writes first.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use device::{Device, Extent, ExtentGuard, Extents, Facts};
 use host::Roots;
 use record::{Cell, Ended, TargetKind, test};
 use suite::definition::{Suite, SuiteEntry};
 use suite::{
-    Choice, FileStage, FileStageError, Plan, RunEnd, RunEvent, RunListener, RunOptions, Setting,
-    SettingError, StagedFile, TargetInfo, TestSettings,
+    Choice, FileStage, FileStageError, Plan, PlanError, RunEnd, RunEvent, RunListener, RunOptions,
+    Setting, SettingError, StagedFile, TargetInfo, TestSettings,
 };
 
 use super::run::WorkloadRun;
@@ -79,14 +79,19 @@ impl RecordOps {
         };
         let work = RecordOps { suite, size_bytes: settings.size("size")? };
         // Settings that cannot be are told now, and not when everything is mounted.
-        match work.plan(&target(no_facts(), Ok(()))) {
-            Err(suite::PlanError::Setting(error)) => Err(error),
+        match work.plan(any_facts()) {
+            Err(PlanError::Setting(error)) => Err(error),
             _ => Ok(work),
         }
     }
 
-    fn plan(&self, target: &TargetInfo) -> Result<Plan, suite::PlanError> {
-        Plan::make(&self.suite, &Choice::default(), target)
+    /// The plan on a file system with files of these facts, as large as need be.
+    fn plan(&self, facts: Facts) -> Result<(TargetInfo, Plan), PlanError> {
+        let facts = Facts { capacity_bytes: u64::MAX / 2, ..facts };
+        let files = TargetInfo::unrestricted(TargetKind::File, facts);
+        let target = TargetInfo { files: Ok(()), ..files };
+        let plan = Plan::make(&self.suite, &Choice::default(), &target)?;
+        Ok((target, plan))
     }
 }
 
@@ -109,10 +114,11 @@ impl Workload for RecordOps {
             host::device_of_directory(&Roots::default(), run.folder()),
         )?;
         let on = format!("{}, {}", place.mount.kind, place.mount.joined_options());
-        let target =
-            target(Facts { capacity_bytes: u64::MAX / 2, ..medium.facts().clone() }, Ok(()));
-        let impossible = |reason: String| WorkError::Impossible { work: KIND.name.into(), reason };
-        let plan = self.plan(&target).map_err(|error| impossible(error.to_string()))?;
+        let planned = self.plan(medium.facts().clone());
+        let (target, plan) = planned.map_err(|error| WorkError::Impossible {
+            work: KIND.name.into(),
+            reason: error.to_string(),
+        })?;
         let medium: Box<dyn Device> = medium;
         let mut medium = ExtentGuard::new(medium, Extents::default());
         let context = &mut *run.context;
@@ -156,14 +162,9 @@ fn judge(end: RunEnd) -> Result<Vec<Cell>, WorkError> {
     }
 }
 
-/// Target for planning: a file on a file system.
-fn target(facts: Facts, files: Result<(), String>) -> TargetInfo {
-    TargetInfo { files, ..TargetInfo::unrestricted(TargetKind::File, facts) }
-}
-
-fn no_facts() -> Facts {
+fn any_facts() -> Facts {
     Facts {
-        capacity_bytes: u64::MAX / 2,
+        capacity_bytes: 0,
         logical_block_bytes: 512,
         physical_block_bytes: 4096,
         max_transfer_bytes: None,
@@ -187,28 +188,17 @@ struct Directory<'a> {
 
 impl FileStage for Directory<'_> {
     fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, FileStageError> {
+        // That of a form before: a first write goes to a new file. What cannot be removed here is
+        // told when the folder cannot be.
+        let _ = std::fs::remove_file(&self.file);
         match (self.open)(&self.file, bytes) {
-            Ok(device) => Ok(StagedFile {
-                device,
-                on: self.on.clone(),
-                keep: Box::new(Remove(self.file.clone())),
-            }),
+            Ok(device) => Ok(StagedFile { device, on: self.on.clone(), keep: Box::new(()) }),
             Err(error) => {
                 let reason = error.to_string();
                 self.failed.get_or_insert(error);
                 Err(FileStageError::Failed(reason))
             }
         }
-    }
-}
-
-/// A file that is removed when dropped.
-struct Remove(PathBuf);
-
-impl Drop for Remove {
-    fn drop(&mut self) {
-        // What cannot be removed here is told when the folder cannot be.
-        let _ = std::fs::remove_file(Path::new(&self.0));
     }
 }
 

@@ -121,12 +121,7 @@ impl Polls {
 /// writes each value of each row that is due, then the four parts of the head that change. Writes
 /// and bytes. What is written is `value` again and again: another one each time, so that no medium
 /// and no file system can find that nothing changed.
-pub(super) fn write_update(
-    path: &Path,
-    shape: &Shape,
-    rows: &[u64],
-    value: u64,
-) -> io::Result<(u64, u64)> {
+fn write_update(path: &Path, shape: &Shape, rows: &[u64], value: u64) -> io::Result<(u64, u64)> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     // Not every file system has locks; rrdtool fails there, but the writes are what counts here.
     let _ = fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);

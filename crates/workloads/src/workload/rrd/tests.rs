@@ -3,7 +3,6 @@ use std::process::Command;
 
 use super::file::{CACTI, CurrentRows, Shape};
 use super::page::dirty_pages;
-use super::poll::write_update;
 use super::*;
 
 /// rrdtool's answer; `None` (and said) where it is not installed.
@@ -123,59 +122,6 @@ fn the_pages_of_a_poll_are_rrdtools() {
     }
     let ratio = our_pages as f64 / their_pages as f64;
     assert!((ratio - 1.0).abs() <= 0.05, "we write {our_pages} pages, rrdtool {their_pages}");
-}
-
-/// What strace sees: an rrdtool built without memory maps writes as we do; one with them (the
-/// default) opens, locks and maps the file, so that its writes are seen by pages only.
-#[test]
-fn the_calls_of_an_update_are_rrdtools() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("theirs.rrd");
-    let (shape, start_s) = (Shape::cacti(2), 1_700_006_400);
-    if create(&path, &shape, start_s).is_none() {
-        return;
-    }
-    let rows = rows_of(&path, &shape).update(&shape, start_s + 300);
-    let calls = ["-e", "trace=openat,close,fcntl,mmap,write,pwrite64,writev,pwritev,lseek", "-P"];
-    let traced = Command::new("strace")
-        .args(calls)
-        .arg(&path)
-        .arg("rrdtool")
-        .arg("update")
-        .arg(&path)
-        .arg(typed(start_s + 300, [1, 2]))
-        .output();
-    let Some(traced) = traced.ok().filter(|output| output.status.success()) else {
-        println!(
-            "strace is not installed or not allowed here: the calls of rrdtool are not compared"
-        );
-        return;
-    };
-    let traced = String::from_utf8_lossy(&traced.stderr).into_owned();
-    let has = |call: &str| traced.lines().any(|line| line.starts_with(call));
-    assert!(has("openat(") && traced.contains("O_RDWR"), "{traced}");
-    if traced.lines().any(|line| line.starts_with("mmap(") && line.contains("MAP_SHARED")) {
-        assert!(
-            !has("write(") && !has("pwrite64("),
-            "it maps the file and writes to it as well:\n{traced}"
-        );
-        println!(
-            "this rrdtool maps its files: strace sees no writes, the pages are compared instead"
-        );
-        return;
-    }
-    let theirs: Vec<u64> = traced
-        .lines()
-        .filter(|line| line.starts_with("write(") || line.starts_with("pwrite64("))
-        .filter_map(|line| line.rsplit("= ").next()?.trim().parse().ok())
-        .collect();
-    let (writes, bytes) = write_update(&path, &shape, &rows, 1).unwrap();
-    let [more_writes, more_bytes] =
-        [writes as f64 / theirs.len() as f64, bytes as f64 / theirs.iter().sum::<u64>() as f64];
-    assert!(
-        (more_writes - 1.0).abs() <= 0.05 && (more_bytes - 1.0).abs() <= 0.05,
-        "{writes} writes of {bytes} bytes; rrdtool:\n{traced}"
-    );
 }
 
 #[test]
