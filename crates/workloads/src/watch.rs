@@ -18,54 +18,9 @@ use rustix::time::{ClockId, clock_gettime};
 pub use table::{COLUMNS, WatchColumn, header, line, object};
 
 /// Reason why a device cannot be watched, or not any longer.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum WatchError {
-    /// No device has that name or path.
-    #[error("there is no device '{asked}'; {}", did_you_mean(near))]
-    Missing {
-        /// Name or path as the user typed it.
-        asked: String,
-        /// The most similar kernel names and names under `/dev/disk/by-id`.
-        near: Vec<String>,
-    },
-    /// The path exists, but is not a block device.
-    #[error("'{asked}' is {what}, not a block device{}", on.as_ref().map(|on| format!("; it is on {on}")).unwrap_or_default())]
-    NotABlockDevice {
-        /// Name or path as the user typed it.
-        asked: String,
-        /// Type of the file: "a directory", "a character device".
-        what: &'static str,
-        /// Kernel name of the device that it is on.
-        on: Option<String>,
-    },
-    /// A reader without a card, an unused loop device.
-    #[error("{name} holds no medium (size 0); put one in, or see `flashmark list`")]
-    Empty {
-        /// Kernel name of the device: "sdb".
-        name: String,
-    },
-    /// Unplugged, detached, its card pulled or changed.
-    #[error("{name} is gone: {how}")]
-    Gone {
-        /// Kernel name of the device: "sdb1".
-        name: String,
-        /// Reason in words: "the kernel does not know it any more".
-        how: &'static str,
-    },
-    /// `/proc/diskstats` does not name it.
-    #[error("the kernel counts nothing for {name}: /proc/diskstats does not name it")]
-    NotCounted {
-        /// Kernel name of the device, or what the user typed.
-        name: String,
-    },
-}
-
-fn did_you_mean(near: &[String]) -> String {
-    match near {
-        [] => "`flashmark list` shows what is plugged in".to_owned(),
-        near => format!("did you mean {}?", near.join(" or ")),
-    }
-}
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct WatchError(String);
 
 /// Device or partition that is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,10 +56,17 @@ pub fn find(roots: &Roots, asked: &str) -> Result<Watched, WatchError> {
     let number = by_name.or_else(|| places.iter().find_map(|place| roots.block_number(place)));
     let Some(number) = number else { return Err(not_found(roots, asked, &known)) };
     let name = known.iter().find(|disk| disk.number == number).map(|disk| disk.name.clone());
-    let name = name.ok_or_else(|| WatchError::NotCounted { name: asked.to_owned() })?;
+    let name = name.ok_or_else(|| {
+        WatchError(format!(
+            "the kernel counts nothing for {asked}: /proc/diskstats does not name it"
+        ))
+    })?;
     let watched = Watched { diskseq: attribute(roots, number, "diskseq"), name, number };
     match watched.size(roots).as_deref() {
-        Some("0") => Err(WatchError::Empty { name: watched.name }),
+        Some("0") => Err(WatchError(format!(
+            "{} holds no medium (size 0); put one in, or see `flashmark list`",
+            watched.name
+        ))),
         _ => Ok(watched),
     }
 }
@@ -121,18 +83,20 @@ fn not_found(roots: &Roots, asked: &str, known: &[DiskStats]) -> WatchError {
             let by_id = names_in(&roots.dev.join("disk/by-id"));
             let names =
                 known.iter().map(|disk| disk.name.as_str()).chain(by_id.iter().map(String::as_str));
-            let near = closest(asked.rsplit('/').next().unwrap_or(asked), names)
-                .into_iter()
-                .map(str::to_owned)
-                .collect();
-            return WatchError::Missing { asked: asked.to_owned(), near };
+            let near = closest(asked.rsplit('/').next().unwrap_or(asked), names);
+            let else_type = match near.as_slice() {
+                [] => "`flashmark list` shows what is plugged in".to_owned(),
+                near => format!("did you mean {}?", near.join(" or ")),
+            };
+            return WatchError(format!("there is no device '{asked}'; {else_type}"));
         }
     };
     let place = host::device_of_directory(roots, path).ok();
     let on = place.and_then(|place| {
         place.partition.map(|part| part.name).or(place.disk.map(|disk| disk.name))
     });
-    WatchError::NotABlockDevice { asked: asked.to_owned(), what, on }
+    let on = on.map(|on| format!("; it is on {on}")).unwrap_or_default();
+    WatchError(format!("'{asked}' is {what}, not a block device{on}"))
 }
 
 fn names_in(dir: &Path) -> Vec<String> {
@@ -170,7 +134,7 @@ impl Watched {
         before: &CounterSnapshot,
         after: &CounterSnapshot,
     ) -> Result<Activity, WatchError> {
-        let gone = |how| WatchError::Gone { name: self.name.clone(), how };
+        let gone = |how| WatchError(format!("{} is gone: {how}", self.name));
         let (Some(first), Some(last)) = (self.counters(before), self.counters(after)) else {
             return Err(gone("the kernel does not know it any more"));
         };

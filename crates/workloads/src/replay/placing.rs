@@ -1,7 +1,7 @@
 //! Mapping of recorded requests to offsets on the medium.
 
 use device::{Extent, Facts, Op};
-use record::units::MIB;
+use record::units::{Bytes, MIB};
 
 use super::{ReplayError, ReplaySettings};
 use crate::trace::{Issue, TraceSurvey};
@@ -63,16 +63,23 @@ impl Placing {
         let room = Extent::new(room.offset_bytes, room.bytes / unit * unit);
         let (bases, trace_bytes) = layout(survey, unit);
         if settings.fit == CapacityFit::Exact && trace_bytes > room.bytes {
-            return Err(ReplayError::TooLarge { needs_bytes: trace_bytes, has_bytes: room.bytes });
+            return Err(ReplayError(format!(
+                "the trace reaches to byte {trace_bytes}, the target has {} bytes ({}): say with --fit what becomes of the rest \
+                 (scale: the whole trace is squeezed into the target, wrap: it goes on at the beginning, skip: it is left out)",
+                room.bytes,
+                Bytes(room.bytes)
+            )));
         }
         if longest_widened(survey, unit).min(trace_bytes) > room.bytes {
-            return Err(ReplayError::LongerThanAll {
-                needs_bytes: survey.longest_bytes,
-                has_bytes: room.bytes,
-            });
+            return Err(ReplayError(format!(
+                "the trace has a request of {}, more than the {} of the target",
+                Bytes(survey.longest_bytes),
+                Bytes(room.bytes)
+            )));
         }
         if settings.reads_only && survey.of_op(Op::Read).requests == 0 {
-            return Err(ReplayError::NothingLeft);
+            let none = "the trace has no reads; without its writes there is nothing to replay";
+            return Err(ReplayError(none.into()));
         }
         let ReplaySettings { fit, reads_only, .. } = *settings;
         Ok(Placing { fit, room, unit, bases, trace_bytes, reads_only, discards: facts.discards })

@@ -87,27 +87,21 @@ struct Source {
 impl Source {
     /// `None` for a file of a processor that was idle.
     fn open(path: &Path) -> Result<Option<Source>, TraceError> {
-        let unreadable = |source| TraceError::Read { path: path.to_owned(), source };
+        let unreadable = |error| TraceError::unreadable(path, &error);
         let mut file = File::open(path).map_err(unreadable)?;
         let mut head = [0; 4];
         let got = fill(&mut file, &mut head, path)?;
         if got == 0 {
             return Ok(None);
         }
-        let foreign = || TraceError::Damaged {
-            path: path.to_owned(),
-            place: "byte 0".into(),
-            what: "it is no file of blktrace's".into(),
-        };
+        let foreign = || TraceError::damaged(path, "byte 0", "it is no file of blktrace's");
         let big_endian = if got < 4 { None } else { byte_order(&head) }.ok_or_else(foreign)?;
         let version = u32::from(if big_endian { head[3] } else { head[0] });
         if version != VERSION {
-            let found = format!("a blktrace of version {version}");
-            return Err(TraceError::Version {
-                path: path.to_owned(),
-                found,
-                reads: "version 7, which blktrace writes since 2006",
-            });
+            let found = format!(
+                "is a blktrace of version {version}; this flashmark reads version 7, which blktrace writes since 2006"
+            );
+            return Err(TraceError::of(path, found));
         }
         let input = BufReader::with_capacity(256 << 10, File::open(path).map_err(unreadable)?);
         Ok(Some(Source {
@@ -132,12 +126,9 @@ impl Source {
             }
             let record = Record { raw, big_endian: self.big_endian };
             if record.u32(0) != MAGIC | VERSION {
-                let what = "there is no record where one must begin".to_owned();
-                return Err(TraceError::Damaged {
-                    path: self.path.clone(),
-                    place: format!("byte {}", self.at),
-                    what,
-                });
+                let place = format_args!("byte {}", self.at);
+                let what = "there is no record where one must begin";
+                return Err(TraceError::damaged(&self.path, place, what));
             }
             self.payload.resize(usize::from(record.u16(46)), 0);
             if fill(&mut self.input, &mut self.payload, &self.path)? < self.payload.len() {
@@ -278,7 +269,7 @@ impl Blktrace {
         let paths = siblings(path);
         let mut sample = Merged::open(&paths)?;
         if sample.sources.is_empty() {
-            return Err(TraceError::Empty(path.to_owned()));
+            return Err(TraceError::of(path, "is empty"));
         }
         let mut has_issues = false;
         for _ in 0..SAMPLE {
@@ -322,7 +313,7 @@ pub(super) fn fill(
             Ok(0) => break,
             Ok(got) => filled += got,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(source) => return Err(TraceError::Read { path: path.to_owned(), source }),
+            Err(error) => return Err(TraceError::unreadable(path, &error)),
         }
     }
     Ok(filled)

@@ -202,14 +202,12 @@ impl FileTrace {
     pub fn open(path: &Path, below: &str) -> Result<FileTrace, TraceError> {
         let trace = FileTrace { path: path.to_owned(), below: below.to_owned() };
         let mut lines = TraceLines::open(path)?;
-        let first = lines.next()?.ok_or_else(|| TraceError::Empty(path.to_owned()))?;
+        let first = lines.next()?.ok_or_else(|| TraceError::of(path, "is empty"))?;
         match Strace::new(below).take(first, 1) {
             Ok(()) => Ok(trace),
-            Err(_) => Err(TraceError::Damaged {
-                path: trace.path,
-                place: "line 1".into(),
-                what: format!("it is no output of strace; `{RECORDER}` records a program"),
-            }),
+            Err(_) => Err(lines.damaged(format_args!(
+                "it is no output of strace; `{RECORDER}` records a program"
+            ))),
         }
     }
 
@@ -231,7 +229,7 @@ impl FileOperations {
     /// The next operation; none after the last.
     ///
     /// # Errors
-    /// [`TraceError::Damaged`] names the line and what is wrong with it.
+    /// Names the line and what is wrong with it.
     pub fn next_operation(&mut self) -> Result<Option<FileOperation>, TraceError> {
         loop {
             if let Some(operation) = self.strace.pop() {
@@ -272,10 +270,6 @@ impl FileOperations {
 
     /// An error in a line.
     fn damaged(&self, line: u64, what: &str) -> TraceError {
-        TraceError::Damaged {
-            path: self.lines.path().to_owned(),
-            place: format!("line {line}"),
-            what: what.to_owned(),
-        }
+        self.lines.damaged_at(line, what)
     }
 }

@@ -38,12 +38,11 @@ impl Iolog {
             Some("2") => false,
             Some("3") => true,
             found => {
-                let found = format!("a fio iolog of version {}", found.unwrap_or("unknown"));
-                return Err(TraceError::Version {
-                    path: path.to_owned(),
-                    found,
-                    reads: "versions 2 and 3",
-                });
+                let found = found.unwrap_or("unknown");
+                let found = format_args!(
+                    "is a fio iolog of version {found}; this flashmark reads versions 2 and 3"
+                );
+                return Err(TraceError::of(path, found));
             }
         };
         Ok(Iolog { lines, timed, time_ns: 0, files: Vec::new(), cut_off: None })
@@ -122,14 +121,7 @@ impl Steps for Iolog {
                 }
                 Ok(Some(step)) => return Ok(Some(step)),
                 Ok(None) => {}
-                Err(what) => {
-                    let place = format!("line {}", self.lines.number());
-                    return Err(TraceError::Damaged {
-                        path: self.lines.path().to_owned(),
-                        place,
-                        what,
-                    });
-                }
+                Err(what) => return Err(self.lines.damaged(what)),
             }
         }
         Ok(None)

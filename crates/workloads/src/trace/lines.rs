@@ -1,5 +1,6 @@
 //! A trace that is text, line by line.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -20,8 +21,7 @@ pub(super) struct TraceLines {
 
 impl TraceLines {
     pub fn open(path: &Path) -> Result<TraceLines, TraceError> {
-        let file = File::open(path)
-            .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+        let file = File::open(path).map_err(|error| TraceError::unreadable(path, &error))?;
         let input = BufReader::with_capacity(256 << 10, file);
         Ok(TraceLines {
             path: path.to_owned(),
@@ -38,18 +38,13 @@ impl TraceLines {
         let mut limited = std::io::Read::take(&mut self.input, MAX_LINE_BYTES as u64);
         let got = limited
             .read_until(b'\n', &mut self.raw)
-            .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
+            .map_err(|error| TraceError::unreadable(&self.path, &error))?;
         if got == 0 {
             return Ok(None);
         }
         self.number += 1;
         if got == MAX_LINE_BYTES && !self.ended_by_newline() {
-            let place = format!("line {}", self.number);
-            return Err(TraceError::Damaged {
-                path: self.path.clone(),
-                place,
-                what: "the line has no end".into(),
-            });
+            return Err(self.damaged("the line has no end"));
         }
         self.line.clear();
         self.line.push_str(&String::from_utf8_lossy(&self.raw));
@@ -66,7 +61,13 @@ impl TraceLines {
         self.number
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// It is broken in this line.
+    pub fn damaged(&self, what: impl Display) -> TraceError {
+        self.damaged_at(self.number, what)
+    }
+
+    /// It is broken in a line before.
+    pub fn damaged_at(&self, line: u64, what: impl Display) -> TraceError {
+        TraceError::damaged(&self.path, format_args!("line {line}"), what)
     }
 }

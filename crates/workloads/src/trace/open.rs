@@ -41,7 +41,7 @@ pub struct Trace {
 pub fn open(path: &Path) -> Result<Trace, TraceError> {
     let first = PathBuf::from(format!("{}.blktrace.0", path.display()));
     let path = if !path.exists() && first.exists() { &first } else { path };
-    let unreadable = |source| TraceError::Read { path: path.to_owned(), source };
+    let unreadable = |error| TraceError::unreadable(path, &error);
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
         return Err(unreadable(std::io::Error::other(
@@ -53,11 +53,11 @@ pub fn open(path: &Path) -> Result<Trace, TraceError> {
     head.truncate(got);
     let idle_processor = head.is_empty() && blktrace::siblings(path).len() > 1;
     if head.is_empty() && !idle_processor {
-        return Err(TraceError::Empty(path.to_owned()));
+        return Err(TraceError::of(path, "is empty"));
     }
     let form = if idle_processor { Some(TraceFormat::Blktrace) } else { recognise(&head) };
     let Some(form) = form else {
-        return Err(TraceError::Unknown { path: path.to_owned(), begins: beginning(&head) });
+        return Err(TraceError::unknown(path, &beginning(&head)));
     };
     Ok(Trace { path: path.to_owned(), form })
 }

@@ -77,10 +77,9 @@ impl TraceSurvey {
         }
         survey.cut_off = steps.cut_off();
         if survey.requests() == 0 {
-            return Err(TraceError::NoIo {
-                path: trace.path().to_owned(),
-                form: trace.form().in_words(),
-            });
+            let form = trace.form().in_words();
+            let what = format_args!("({form}) holds no read, write, flush or discard");
+            return Err(TraceError::of(trace.path(), what));
         }
         Ok(Some(survey))
     }

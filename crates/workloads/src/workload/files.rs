@@ -18,7 +18,7 @@ use rustix::fs::Advice;
 use stats::Random;
 use suite::{Setting, TestSettings};
 
-use self::player::{FilePace, FilePlayer, FileReplayError, OperationTimes};
+use self::player::{FilePace, FilePlayer, OperationTimes};
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure, sys};
 use super::run::WorkloadRun;
@@ -107,7 +107,7 @@ impl FilesWork {
             let pace =
                 if self.recorded_pace { FilePace::Recorded { begun_ns } } else { FilePace::Max };
             let before_ns = now_ns();
-            let done = player.play(&batch, pace).map_err(failed)?;
+            let done = player.play(&batch, pace)?;
             account.busy_ns += now_ns() - before_ns;
             batch
                 .iter()
@@ -210,13 +210,6 @@ fn impossible(reason: &str) -> WorkError {
 
 fn broken(error: TraceError) -> WorkError {
     impossible(&error.to_string())
-}
-
-fn failed(failure: FileReplayError) -> WorkError {
-    match failure {
-        FileReplayError::Stopped => WorkError::Interrupted { work: NAME.to_owned() },
-        FileReplayError::Operation { doing, error } => WorkError::io(NAME, doing, error),
-    }
 }
 
 impl Workload for FilesWork {

@@ -15,8 +15,10 @@ use rustix::io::Errno;
 use stats::Random;
 
 use self::side::side_by_side;
-use super::super::clock::now_ns;
+use super::NAME;
 use crate::trace::files::{FileAction, FileOperation};
+use crate::workload::WorkError;
+use crate::workload::clock::now_ns;
 
 /// Bytes of a piece into which longer transfers are split.
 const PIECE_BYTES: u64 = 16 << 20;
@@ -41,14 +43,6 @@ pub(super) enum FilePace {
 pub(super) struct OperationTimes {
     pub submitted_ns: u64,
     pub completed_ns: u64,
-}
-
-/// Reason why an operation was not done.
-pub(super) enum FileReplayError {
-    /// It was interrupted.
-    Stopped,
-    /// The kernel returned an error.
-    Operation { doing: String, error: io::Error },
 }
 
 /// Open files, and the directory that they are in.
@@ -76,7 +70,7 @@ impl<'a> FilePlayer<'a> {
         &self,
         operations: &[FileOperation],
         pace: FilePace,
-    ) -> Result<Vec<OperationTimes>, FileReplayError> {
+    ) -> Result<Vec<OperationTimes>, WorkError> {
         let mut scratch = self.scratch();
         let mut done = Vec::with_capacity(operations.len());
         let mut rest = operations;
@@ -97,7 +91,7 @@ impl<'a> FilePlayer<'a> {
         operation: &FileOperation,
         pace: FilePace,
         scratch: &mut AlignedBuffer,
-    ) -> Result<OperationTimes, FileReplayError> {
+    ) -> Result<OperationTimes, WorkError> {
         self.wait(operation, pace)?;
         let submitted_ns = now_ns();
         let performed = self.perform(&operation.action, scratch);
@@ -111,10 +105,10 @@ impl<'a> FilePlayer<'a> {
         AlignedBuffer::new(self.content.room())
     }
 
-    fn wait(&self, operation: &FileOperation, pace: FilePace) -> Result<(), FileReplayError> {
+    fn wait(&self, operation: &FileOperation, pace: FilePace) -> Result<(), WorkError> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
-                return Err(FileReplayError::Stopped);
+                return Err(WorkError::Interrupted { work: NAME.to_owned() });
             }
             let FilePace::Recorded { begun_ns } = pace else { return Ok(()) };
             let left_ns = begun_ns.saturating_add(operation.at_ns).saturating_sub(now_ns());
@@ -165,7 +159,7 @@ impl<'a> FilePlayer<'a> {
     }
 }
 
-fn refused(action: &FileAction, error: io::Error) -> FileReplayError {
+fn refused(action: &FileAction, error: io::Error) -> WorkError {
     let doing = match action {
         FileAction::Open { path, .. }
         | FileAction::Symlink { path, .. }
@@ -177,7 +171,7 @@ fn refused(action: &FileAction, error: io::Error) -> FileReplayError {
         }
         _ => action.name().to_owned(),
     };
-    FileReplayError::Operation { doing, error }
+    WorkError::io(NAME, doing, error)
 }
 
 /// Number of operations from the first on of which each overlapped with one before it.

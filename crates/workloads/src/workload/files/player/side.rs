@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::{FilePace, FilePlayer, FileReplayError, OperationTimes};
+use super::{FilePace, FilePlayer, OperationTimes, WorkError};
 use crate::trace::files::FileOperation;
 
 /// Most threads; further recorded threads share one of these.
@@ -27,7 +27,7 @@ pub(super) fn side_by_side(
     player: &FilePlayer<'_>,
     group: &[FileOperation],
     pace: FilePace,
-) -> Result<Vec<OperationTimes>, FileReplayError> {
+) -> Result<Vec<OperationTimes>, WorkError> {
     let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (number, operation) in group.iter().enumerate() {
         threads.entry(operation.thread % MAX_THREADS).or_default().push(number);
@@ -62,7 +62,7 @@ fn one_thread(
     own: usize,
     progress: &Progress,
     pace: FilePace,
-) -> Result<Vec<OperationTimes>, FileReplayError> {
+) -> Result<Vec<OperationTimes>, WorkError> {
     let mut scratch = player.scratch();
     let mut all = Vec::with_capacity(threads[own].len());
     for number in &threads[own] {
