@@ -8,8 +8,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use device::{Device, Request};
+use device::Request;
 
+use crate::single_io::do_io;
 use crate::workload::{WorkError, WorkFile};
 
 /// Counts the extents of a file.
@@ -120,14 +121,10 @@ fn copied(from: &Path, to: &Path, bytes: u64) -> io::Result<()> {
 fn read_ns(path: &Path, bytes: u64, open: OpenAsDevice<'_>) -> Option<u64> {
     let mut device = open(path, bytes).ok()?;
     device.prepare(1, READ_BYTES as usize).ok()?;
-    let (mut taken, mut at, mut done) = (0, 0, Vec::new());
+    let (mut taken, mut at) = (0, 0);
     while at < bytes {
         let length = READ_BYTES.min(bytes - at);
-        device.submit(Request::read(0, at, length)).ok()?;
-        device.reap(1, &mut done).ok()?;
-        let completion = done.pop()?;
-        completion.result.as_ref().ok()?;
-        taken += completion.latency_ns();
+        taken += do_io(&mut *device, Request::read(0, at, length)).ok()?.latency_ns();
         at += length;
     }
     Some(taken)

@@ -3,6 +3,7 @@
 pub mod fragmentation;
 pub mod matrix;
 pub mod replay;
+mod single_io;
 pub mod trace;
 pub mod watch;
 pub mod workload;

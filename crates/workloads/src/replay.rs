@@ -9,17 +9,18 @@
 //! or for as many before as the user says.
 
 mod cells;
-mod fill;
 mod placing;
 mod player;
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{Device, Extent, Facts, IoError};
-use record::{Cell, PlannedCell, Stop};
+use device::{DataGenerator, Device, Extent, Facts, IoError};
+use record::units::MIB;
+use record::{Cell, Content, PlannedCell, Stop};
 
+use crate::single_io::lay_down;
 use crate::trace::{Trace, TraceError, TraceSurvey};
 use placing::Placing;
 use player::Player;
@@ -101,21 +102,44 @@ impl Replay {
         stop: &AtomicBool,
         on_progress: OnProgress<'_>,
     ) -> Result<ReplayOutcome, TraceError> {
-        let ended = |stop, failure: Option<IoError>| {
+        let ended = |failure: Option<IoError>| {
+            let stop = if failure.is_some() { Stop::Error } else { Stop::Interrupted };
             Ok(ReplayOutcome { stop: Some(stop), failure, ..ReplayOutcome::default() })
         };
-        if let Some(extent) = fill {
-            match fill::fill(device, extent, self.settings.seed, stop, on_progress) {
-                Ok(true) => {}
-                Ok(false) => return ended(Stop::Interrupted, None),
-                Err(error) => return ended(Stop::Error, Some(error)),
-            }
+        if let Some(extent) = fill
+            && let Err(failure) = self.fill(device, extent, stop, on_progress)
+        {
+            return ended(failure);
         }
         on_progress("replaying", ReplayProgress::default());
         match Player::new(device, self, stop, on_progress) {
             Ok(player) => player.play(&mut *self.trace.steps()?),
-            Err(error) => ended(Stop::Error, Some(error)),
+            Err(error) => ended(Some(error)),
         }
+    }
+
+    /// Writes incompressible data; an error is that of the medium, or none if it was stopped.
+    fn fill(
+        &self,
+        device: &mut dyn Device,
+        extent: Extent,
+        stop: &AtomicBool,
+        on_progress: OnProgress<'_>,
+    ) -> Result<(), Option<IoError>> {
+        on_progress("filling", ReplayProgress::default());
+        let (generator, began_ns) = (DataGenerator::new(self.settings.seed), device.now());
+        let data = (&generator, Content::Incompressible, u32::MAX - 1);
+        lay_down(device, extent, data, Some, |bytes, now_ns| {
+            let progress = ReplayProgress {
+                ops: bytes.div_ceil(MIB),
+                bytes,
+                written_bytes: bytes,
+                share: bytes as f64 / extent.bytes as f64,
+                elapsed_ns: now_ns.saturating_sub(began_ns),
+            };
+            on_progress("filling", progress);
+            if stop.load(Ordering::Relaxed) { Err(None) } else { Ok(()) }
+        })
     }
 
     /// Results, one cell for each that was planned.

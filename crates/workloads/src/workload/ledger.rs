@@ -2,7 +2,7 @@
 
 use std::io;
 
-use device::{Completion, Device, IoError, Request};
+use device::Completion;
 use record::{Cell, Estimate, Params, PlannedCell, SeriesAxis, Stop, metric};
 use suite::IoTally;
 
@@ -62,15 +62,6 @@ impl Ledger {
         }
         cell
     }
-}
-
-/// Does one I/O and waits for it.
-pub(super) fn do_io(device: &mut dyn Device, request: Request) -> Result<Completion, IoError> {
-    let mut done = Vec::with_capacity(1);
-    device.submit(request)?;
-    device.reap(1, &mut done)?;
-    let completion = done.pop().expect("reap waits for the one request in flight");
-    completion.result.clone().map(|()| completion)
 }
 
 /// A figure without an interval.

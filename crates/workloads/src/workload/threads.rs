@@ -18,7 +18,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use device::IoError;
+use device::content::DataGenerator;
+use device::{Extent, IoError};
 use record::units::MILLISECOND_NS;
 use record::{
     Cell, Content, Direction, Estimate, Flag, Histogram, Metrics, Params, Path, Pattern, Region,
@@ -33,6 +34,7 @@ use super::clock::now_ns;
 use super::ledger::figure;
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
+use crate::single_io::lay_down;
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "threads",
@@ -206,15 +208,17 @@ impl Threads {
         paths: &[PathBuf],
         run: &mut WorkloadRun<'_, '_>,
     ) -> Result<(), WorkError> {
-        for (thread, path) in paths.iter().enumerate() {
-            let mut worker = self.worker(form, thread, path, run)?;
+        for (thread, path) in (0..).zip(paths) {
+            let mut file = (run.context.open)(path, form.size_bytes)?;
             let there = run.check("looking at its files", std::fs::metadata(path))?.len();
-            let mut there_bytes = there / self.block_bytes * self.block_bytes;
-            while there_bytes < form.size_bytes {
-                let laid = worker.lay_piece(there_bytes, form.size_bytes);
-                there_bytes += laid.map_err(|error| failed("laying down its files", &error))?;
-                run.checkpoint("laying down files", 0.0, 0)?;
-            }
+            let there = there / self.block_bytes * self.block_bytes;
+            let missing = Extent::new(there, form.size_bytes.saturating_sub(there));
+            let generator = DataGenerator::new(thread);
+            let data = (&generator, self.content, 0);
+            let failed = |error| failed("laying down its files", &error);
+            lay_down(&mut *file, missing, data, failed, |_, _| {
+                run.checkpoint("laying down files", 0.0, 0)
+            })?;
         }
         Ok(())
     }

@@ -3,28 +3,30 @@
 use std::collections::BTreeSet;
 
 use device::content::DataGenerator;
-use device::{Device, Request};
+use device::{Extent, Request};
 use record::Content;
+use record::units::MIB;
 
 use super::file::Shape;
 use super::poll::Polls;
 use super::{Account, KIND, PAGE_BYTES, Rrd};
+use crate::single_io::{do_io, lay_down};
 use crate::workload::clock::now_ns;
-use crate::workload::ledger::do_io;
 use crate::workload::run::WorkloadRun;
 use crate::workload::{InspectionPoint, WorkError};
-
-/// What is written at once while the file is laid down.
-const LAYING_BYTES: u64 = 1 << 20;
 
 impl Rrd {
     /// All files in one, updated page by page.
     pub(super) fn pages(&self, run: &mut WorkloadRun<'_, '_>) -> Result<Account, WorkError> {
-        let bytes = (self.files * self.slot_bytes()).next_multiple_of(LAYING_BYTES);
+        let bytes = self.files * self.slot_bytes();
         let path = run.path("files");
         let mut device = (run.context.open)(&path, bytes)?;
         let generator = DataGenerator::new(run.context.seed);
-        lay_down(&mut *device, bytes, &generator, run)?;
+        let data = (&generator, Content::Incompressible, 0);
+        let failed = |error| WorkError::device(KIND.name, "laying down the files", &error);
+        lay_down(&mut *device, Extent::new(0, bytes), data, failed, |done, _| {
+            run.checkpoint("laying down files", 0.0, done / MIB)
+        })?;
         run.sync()?;
         run.show(InspectionPoint::Before);
         let mut polls = Polls::new(&self.shape, self.files, run);
@@ -60,23 +62,6 @@ impl Rrd {
         }
         Ok(account)
     }
-}
-
-/// Writes all of it, so that nothing is allocated later.
-fn lay_down(
-    device: &mut dyn Device,
-    bytes: u64,
-    generator: &DataGenerator,
-    run: &mut WorkloadRun<'_, '_>,
-) -> Result<(), WorkError> {
-    let failed = |error| WorkError::device(KIND.name, "laying down the files", &error);
-    device.prepare(1, LAYING_BYTES as usize).map_err(failed)?;
-    for at in (0..bytes).step_by(LAYING_BYTES as usize) {
-        generator.fill(device.buffer(0), Content::Incompressible, 0, at);
-        do_io(device, Request::write(0, at, LAYING_BYTES)).map_err(failed)?;
-        run.checkpoint("laying down files", 0.0, at / LAYING_BYTES)?;
-    }
-    Ok(())
 }
 
 /// Pages of a file that an update changes: those of the live part of its head, and those of the

@@ -10,11 +10,8 @@ use suite::offsets::Permutation;
 
 use super::turns::{Turns, WorkerEnd};
 use super::{Form, Phase, Signals};
+use crate::single_io::do_io;
 use crate::workload::WorkFile;
-use crate::workload::ledger::do_io;
-
-/// Bytes of one write while nothing is measured.
-const LAYING_BYTES: u64 = 1 << 20;
 
 /// A thread with its open file.
 pub(super) struct Worker {
@@ -33,7 +30,7 @@ impl Worker {
         block_bytes: u64,
         thread: u32,
     ) -> Result<Worker, IoError> {
-        file.prepare(1, LAYING_BYTES.max(block_bytes) as usize)?;
+        file.prepare(1, block_bytes as usize)?;
         Ok(Worker {
             file,
             thread,
@@ -46,15 +43,6 @@ impl Worker {
     /// True if its file goes past the page cache.
     pub fn is_direct(&self) -> bool {
         !self.file.facts().direct_refused
-    }
-
-    /// Writes the next piece of a file that has `there_bytes` of `size_bytes`; returns its length.
-    pub fn lay_piece(&mut self, there_bytes: u64, size_bytes: u64) -> Result<u64, IoError> {
-        let piece = (LAYING_BYTES / self.block_bytes * self.block_bytes).max(self.block_bytes);
-        let piece = piece.min(size_bytes - there_bytes);
-        let buffer = &mut self.file.buffer(0)[..piece as usize];
-        self.generator.fill(buffer, self.content, 0, there_bytes);
-        do_io(&mut *self.file, Request::write(0, there_bytes, piece)).map(|_| piece)
     }
 
     /// Runs one phase, from the common start on.
