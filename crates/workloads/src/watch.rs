@@ -15,7 +15,7 @@ use record::alike::closest;
 use record::{Activity, Counters};
 use rustix::time::{ClockId, clock_gettime};
 
-pub use table::{COLUMNS, WatchColumn, header, line, object};
+pub use table::{COLUMNS, WatchColumn, header, line, object, shown};
 
 /// Reason why a device cannot be watched, or not any longer.
 #[derive(Debug, thiserror::Error)]

@@ -70,12 +70,20 @@ pub fn header() -> String {
     format!("{:<NAME$}{}", "Device", heads.collect::<String>())
 }
 
+/// A value by the head of its column, with so many digits after the point; "-" if the kernel does
+/// not count it, and nothing where there is no such column.
+pub fn shown(head: &str, activity: &Activity, digits: usize) -> String {
+    let column = COLUMNS.iter().find(|column| column.name == head);
+    let value = column.map(|column| (column.value)(activity));
+    value.map_or(String::new(), |value| {
+        value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+    })
+}
+
 /// One device in one line, in iostat's order, with two digits after the point; "-" if the kernel
 /// does not count it.
 pub fn line(name: &str, activity: &Activity) -> String {
-    let shown = |column: &WatchColumn| {
-        (column.value)(activity).map_or("-".to_owned(), |value| format!("{value:.2}"))
-    };
+    let shown = |column: &WatchColumn| shown(column.name, activity, 2);
     let values =
         COLUMNS.iter().map(|column| format!(" {:>width$}", shown(column), width = width(column)));
     format!("{name:<NAME$}{}", values.collect::<String>())

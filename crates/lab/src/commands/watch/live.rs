@@ -1,7 +1,8 @@
 //! The table on a terminal, drawn over itself: 80 columns, or folded where there are fewer.
 
-use record::{Activity, IoCounters};
+use record::Activity;
 use report::display;
+use workloads::watch::shown;
 
 /// The table that is on the screen now.
 #[derive(Debug, Default)]
@@ -55,16 +56,16 @@ const SHORT_FIGURE: usize = 8;
 /// Everything about one device.
 pub fn block(name: &str, activity: &Activity, columns: usize) -> String {
     let heads = ["I/Os /s", "kB/s", "rqm/s", "%rqm", "await", "areq-sz"].map(str::to_owned);
-    let dash = || ["-"; 6].map(str::to_owned);
-    let flush = |[per_s, await_ms]: [f64; 2]| {
-        [two(per_s), String::new(), String::new(), String::new(), two(await_ms), String::new()]
+    let of = |op: &str| {
+        let columns = ["@/s", "@kB/s", "@rqm/s", "%@rqm", "@_await", "@areq-sz"];
+        columns.map(|column| shown(&column.replace('@', op), activity, 2))
     };
     let table = [
         (display::split(name, LEAD - 1).0, heads),
-        ("  r read", shown(&activity.read)),
-        ("  w write", shown(&activity.write)),
-        ("  d discard", activity.discard.as_ref().map_or_else(dash, shown)),
-        ("  f flush", activity.flush.map_or_else(dash, flush)),
+        ("  r read", of("r")),
+        ("  w write", of("w")),
+        ("  d discard", of("d")),
+        ("  f flush", of("f")),
     ];
     let each = room(columns, LEAD, FIGURE);
     let mut text = String::new();
@@ -76,15 +77,10 @@ pub fn block(name: &str, activity: &Activity, columns: usize) -> String {
             }
         }
     }
-    let Activity { queue, await_ms, size_kib, service_ms, busy_percent, .. } = activity;
-    let sectors = size_kib * 2.0;
-    let whole = [
-        format!("  aqu-sz {queue:.2}"),
-        format!("await {await_ms:.2}"),
-        format!("avgrq-sz {sectors:.2}"),
-        format!("svctm {service_ms:.2}"),
-        format!("%util {busy_percent:.2}"),
-    ];
+    let sectors = format!("avgrq-sz {:.2}", activity.size_kib * 2.0);
+    let column = |head: &str| format!("{head} {}", shown(head, activity, 2));
+    let first = "  ".to_owned() + &column("aqu-sz");
+    let whole = [first, column("await"), sectors, column("svctm"), column("%util")];
     text + &pairs(&whole, "  ", columns) + "\n"
 }
 
@@ -116,25 +112,12 @@ fn pairs(parts: &[String], between: &str, columns: usize) -> String {
     text + "\n"
 }
 
-fn shown(flow: &IoCounters) -> [String; 6] {
-    [
-        flow.ios_per_s,
-        flow.kib_per_s,
-        flow.merged_per_s,
-        flow.merged_percent,
-        flow.await_ms,
-        flow.size_kib,
-    ]
-    .map(two)
-}
-
-fn two(value: f64) -> String {
-    format!("{value:.2}")
-}
-
 /// A line for each device in so many rows, or several if there are few columns.
 fn in_short(rows: &[(String, Activity)], height: usize, columns: usize) -> String {
     let heads = ["r/s", "w/s", "rkB/s", "wkB/s", "r_await", "w_await", "aqu-sz", "%util"];
+    let in_line = |activity: &Activity| {
+        heads.map(|head| shown(head, activity, if head.ends_with("/s") { 0 } else { 2 }))
+    };
     let each = room(columns, SHORT_LEAD, SHORT_FIGURE);
     let lines = |name: &str, figures: [String; 8]| -> String {
         let name = display::split(name, SHORT_LEAD - 1).0;
@@ -151,21 +134,6 @@ fn in_short(rows: &[(String, Activity)], height: usize, columns: usize) -> Strin
         text += &format!("and {} more, for which there is no room\n", rows.len() - most);
     }
     text
-}
-
-fn in_line(activity: &Activity) -> [String; 8] {
-    let Activity { read, write, queue, busy_percent, .. } = activity;
-    let whole = |rate: f64| format!("{rate:.0}");
-    [
-        whole(read.ios_per_s),
-        whole(write.ios_per_s),
-        whole(read.kib_per_s),
-        whole(write.kib_per_s),
-        two(read.await_ms),
-        two(write.await_ms),
-        two(*queue),
-        two(*busy_percent),
-    ]
 }
 
 #[cfg(test)]
