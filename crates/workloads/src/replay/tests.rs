@@ -326,32 +326,20 @@ fn only_reads_leaves_out_what_changes_the_medium() {
 }
 
 #[test]
-fn a_medium_that_fails_ends_it_with_what_was_done() {
+fn a_medium_that_fails_or_a_stop_ends_it_with_what_was_done() {
     let dir = tempfile::tempdir().unwrap();
     let rows: Vec<Row> =
         (0..10).map(|i| (i * 10, Some(i * 10 + 5), Op::Read, i * 512, 512)).collect();
     let trace = trace(dir.path(), &rows);
     // The medium that was looked at was larger than the one that is there.
-    let settings = settings(Pace::Max, CapacityFit::Exact);
-    let replay = replay(&trace, MemoryDevice::new(MIB).facts(), settings).unwrap();
-    let mut device = MemoryDevice::new(5 * 512);
-    let stop = AtomicBool::new(false);
-    let outcome = replay.play(&mut device, None, &stop, &mut |_, _| {}).unwrap();
-    assert_eq!((outcome.ops(), outcome.stop), (5, Some(record::Stop::Error)));
-    assert!(outcome.failure.is_some());
-}
-
-#[test]
-fn a_stop_ends_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let rows: Vec<Row> =
-        (0..10).map(|i| (i * 10, Some(i * 10 + 5), Op::Read, i * 512, 512)).collect();
-    let trace = trace(dir.path(), &rows);
-    let mut device = MemoryDevice::new(MIB);
     let settings = settings(Pace::Times(1.0), CapacityFit::Exact);
-    let replay = replay(&trace, device.facts(), settings).unwrap();
-    let stop = AtomicBool::new(true);
-    let outcome = replay.play(&mut device, None, &stop, &mut |_, _| {}).unwrap();
-    assert_eq!((outcome.ops(), outcome.stop), (0, Some(record::Stop::Interrupted)));
-    assert!(TraceSurvey::of(&trace, &stop).unwrap().is_none());
+    let replay = replay(&trace, MemoryDevice::new(MIB).facts(), settings).unwrap();
+    let ended = |stop| {
+        let (mut device, stop) = (MemoryDevice::new(5 * 512), AtomicBool::new(stop));
+        let outcome = replay.play(&mut device, None, &stop, &mut |_, _| {}).unwrap();
+        (outcome.ops(), outcome.stop, outcome.failure.is_some())
+    };
+    assert_eq!(ended(false), (5, Some(record::Stop::Error), true));
+    assert_eq!(ended(true), (0, Some(record::Stop::Interrupted), false));
+    assert!(TraceSurvey::of(&trace, &AtomicBool::new(true)).unwrap().is_none());
 }
