@@ -19,8 +19,8 @@ impl BackupOnDisk {
     }
 
     /// Backup that an earlier process left.
-    pub fn left(dir: &RunDir, medium: String, log: BackupLog) -> BackupOnDisk {
-        BackupOnDisk { dir: dir.clone(), medium, log: Some(log) }
+    pub fn left(dir: &RunDir, log: BackupLog) -> BackupOnDisk {
+        BackupOnDisk { dir: dir.clone(), medium: String::new(), log: Some(log) }
     }
 
     fn log(&mut self) -> Result<&mut BackupLog, String> {
@@ -43,16 +43,12 @@ impl Backup for BackupOnDisk {
         self.log()?.seal().map_err(|error| error.to_string())
     }
 
-    fn pieces(&self) -> usize {
-        self.log.as_ref().map_or(0, |log| log.pieces().len())
+    fn places(&self) -> Vec<Option<Extent>> {
+        let place = |(offset_bytes, bytes)| Extent::new(offset_bytes, bytes);
+        self.log.iter().flat_map(BackupLog::places).map(|at| at.map(place)).collect()
     }
 
-    fn place(&mut self, number: usize) -> Option<Extent> {
-        let piece = self.log.as_ref()?.pieces().get(number)?;
-        Some(Extent::new(piece.offset_bytes, piece.bytes))
-    }
-
-    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
+    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<(), String> {
         self.log()?.read(number, data).map_err(|error| error.to_string())
     }
 

@@ -9,6 +9,7 @@ use device::{ExtentGuard, Extents};
 use record::Flag;
 use record::units::Bytes;
 use store::{Journal, RunDir};
+use suite::Backup;
 use suite::backup::{Interruption, LostPlace, NotRestoredReason, Restored, Trust, restore};
 use suite::fingerprint::Recognition;
 
@@ -34,15 +35,11 @@ pub fn on(
     stop: &AtomicBool,
 ) -> Result<Option<Restored>> {
     let Some(log) = dir.open_backup().or_internal()? else { return Ok(None) };
-    let places: Vec<_> = log
-        .pieces()
-        .iter()
-        .map(|piece| device::Extent::new(piece.offset_bytes, piece.bytes))
-        .collect();
-    let mut backup = BackupOnDisk::left(dir, opened.describe(), log);
+    let mut backup = BackupOnDisk::left(dir, log);
     opened.recheck().or_refuse()?;
     // Nothing but what was backed up may be written.
-    let mut guarded = ExtentGuard::new(opened.device(), Extents::of(places));
+    let places = Extents::of(backup.places().into_iter().flatten());
+    let mut guarded = ExtentGuard::new(opened.device(), places);
     let generator = DataGenerator::new(earlier.request.seed);
     let put = restore(&mut guarded, &mut backup, Trust::Look, &generator, &mut |_| {
         !stop.load(Ordering::Relaxed)

@@ -4,10 +4,7 @@
 //! piece costs only itself. A torn piece at the end was never sealed, so nothing was overwritten at
 //! its place on the medium.
 
-mod damage;
 mod frame;
-mod room;
-mod survey;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -15,11 +12,11 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use record::units::Bytes;
-use rustix::fs::OFlags;
+use rustix::fs::{FallocateFlags, OFlags, fallocate, fstatvfs};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 
-pub use damage::BackupDamage;
-use frame::frame;
-use survey::{BackupSurvey, LocatedPiece, header_at, read, survey};
+use frame::{HEADER_BYTES, MAGIC, PieceHeader, find_magic, frame};
 
 use crate::atomic::{WriteError, parent_of, sync_directory};
 
@@ -34,26 +31,12 @@ pub struct BackupLog {
     file: File,
     path: PathBuf,
     medium: String,
-    pieces: Vec<BackupPiece>,
-    kept: Vec<LocatedPiece>,
-    damage: Vec<BackupDamage>,
-    /// Offset of the next piece in the file, in bytes.
-    end: u64,
-    next: u64,
-    /// True after a failed write. The kernel forgets what it could not write: a second attempt
-    /// would only seem to succeed.
-    closed: bool,
-}
-
-/// Former content of one place on the medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BackupPiece {
-    /// Offset on the medium, in bytes.
-    pub offset_bytes: u64,
-    /// Length in bytes.
-    pub bytes: u64,
-    /// True if the copy passes its checksum.
-    pub sound: bool,
+    /// Pieces in the order of keeping; `None` for damage in which pieces may have been.
+    pieces: Vec<Option<LocatedPiece>>,
+    /// Place of the next piece in the file; `None` if nothing may be added: in a log that was left,
+    /// and after a failed write. The kernel forgets what it could not write: a second attempt would
+    /// only seem to succeed.
+    end: Option<u64>,
 }
 
 /// Summary of a backup that a run has not restored.
@@ -61,7 +44,7 @@ pub struct BackupPiece {
 pub struct Unrestored {
     /// The medium in words for people; empty where that is damaged.
     pub medium: String,
-    /// Number of pieces in the log whose headers can be read.
+    /// Number of pieces in the log, and of damaged parts in which pieces may have been.
     pub pieces: usize,
     /// Bytes of all pieces together.
     pub bytes: u64,
@@ -82,42 +65,12 @@ pub enum BackupError {
         /// Bytes that this user may still write there.
         there_bytes: u64,
     },
-    /// This process may not make files of that size. Nothing was kept.
-    #[error("what is overwritten is kept in '{}' first: {} are needed there, and no file may grow beyond {}; raise the limit (ulimit -f), or set FLASHMARK_HOME to another file system", directory.display(), Bytes(*needed_bytes), Bytes(*most_bytes))]
-    Limit {
-        /// Directory of the backup.
-        directory: PathBuf,
-        /// Bytes that the log needs in one file.
-        needed_bytes: u64,
-        /// The largest file that is allowed.
-        most_bytes: u64,
-    },
     /// The run already has a backup that is not restored.
     #[error("'{}' holds what this run has not restored yet; restore it first: flashmark restore", .0.display())]
     Unrestored(PathBuf),
-    /// A piece is longer than [`MAX_PIECE_BYTES`].
-    #[error("{} are too much for one piece of an undo log; at most {} go in one", Bytes(*.0), Bytes(MAX_PIECE_BYTES))]
-    TooLong(u64),
-    /// The log has no piece of this number.
-    #[error("the undo log '{}' has {there} pieces; there is no piece {number} (the first is 0)", path.display())]
-    NoPiece {
-        /// Path of the backup.
-        path: PathBuf,
-        /// Number that was asked for, from 0.
-        number: usize,
-        /// Number of pieces in the log.
-        there: usize,
-    },
     /// A piece does not pass its checksum.
-    #[error("{} at {} cannot be restored: the copy in '{}' is damaged", Bytes(*bytes), Bytes(*offset_bytes), path.display())]
-    Damaged {
-        /// Path of the backup.
-        path: PathBuf,
-        /// Offset of the piece on the medium, in bytes.
-        offset_bytes: u64,
-        /// Length of the piece, in bytes.
-        bytes: u64,
-    },
+    #[error("it fails its checksum in '{}'", .0.display())]
+    Damaged(PathBuf),
     /// The backup could not be read.
     #[error("cannot read the undo log '{}': {source}; it is needed to restore what was overwritten, make it readable and try again", path.display())]
     Read {
@@ -143,65 +96,39 @@ impl BackupLog {
         room_bytes: u64,
     ) -> Result<BackupLog, BackupError> {
         let path = directory.join(BACKUP_FILE);
-        remove_empty(&path)?;
-        let at = WriteError::at(&path);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(&at)?;
-        drop(at);
-        let mut log = BackupLog::over(file, path, BackupSurvey::default());
-        log.next = 0;
-        // A header takes 40 bytes: a hundredth of 4 KiB.
-        let needed_bytes = room_bytes.saturating_add(room_bytes / 64).saturating_add(1 << 16);
-        let medium: String = medium.chars().take(250).collect();
-        let begun = room::make(&log.file, directory, needed_bytes)
-            .and_then(|()| log.keep(0, medium.as_bytes()))
-            .and_then(|()| log.seal())
-            .and_then(|()| Ok(sync_directory(directory).map_err(WriteError::at(&log.path))?));
-        if let Err(error) = begun {
-            // An empty log has nothing to restore; the next one takes its place.
-            let _ = fs::remove_file(&log.path);
-            return Err(error);
+        if let Some(left) = BackupLog::open(directory)? {
+            // A log without pieces is of a process that ended before it kept anything.
+            if !left.pieces.is_empty() {
+                return Err(BackupError::Unrestored(path));
+            }
+            left.clear()?;
         }
-        log.medium = medium;
-        log.pieces.clear();
-        log.kept.clear();
+        let mut create = OpenOptions::new();
+        create.read(true).write(true).create_new(true).mode(0o600);
+        let file = create.open(&path).map_err(WriteError::at(&path))?;
+        let medium: String = medium.chars().take(250).collect();
+        let mut log = BackupLog { file, path, medium, pieces: Vec::new(), end: Some(0) };
+        let begun = log.begin(directory, room_bytes);
+        begun.inspect_err(|_| drop(fs::remove_file(&log.path)))?;
         Ok(log)
     }
 
-    /// Opens the log in a run's directory, if there is one. Every piece is read once to check its
-    /// checksum.
+    fn begin(&mut self, directory: &Path, room_bytes: u64) -> Result<(), BackupError> {
+        // A header takes 40 bytes: a hundredth of 4 KiB.
+        let needed_bytes = room_bytes.saturating_add(room_bytes / 64).saturating_add(1 << 16);
+        make_room(&self.file, directory, needed_bytes)?;
+        self.append(0, 0, self.medium.clone().as_bytes())?;
+        self.seal()?;
+        Ok(sync_directory(directory).map_err(WriteError::at(&self.path))?)
+    }
+
+    /// Opens the log in a run's directory, if there is one.
     pub(crate) fn open(directory: &Path) -> Result<Option<BackupLog>, BackupError> {
         let path = directory.join(BACKUP_FILE);
         let unreadable = |source| BackupError::Read { path: path.clone(), source };
-        let Some(file) = open_regular(&path, true).map_err(unreadable)? else { return Ok(None) };
-        let found = survey(&file, true).map_err(unreadable)?;
-        Ok(Some(BackupLog::over(file, path, found)))
-    }
-
-    fn over(file: File, path: PathBuf, found: BackupSurvey) -> BackupLog {
-        let BackupSurvey { pieces: kept, medium, damage, end, next, .. } = found;
-        let pieces = kept.iter().map(piece).collect();
-        BackupLog {
-            file,
-            path,
-            medium: medium.unwrap_or_default(),
-            pieces,
-            kept,
-            damage,
-            end,
-            next,
-            closed: false,
-        }
-    }
-
-    /// Description of the medium for people, as it was given; empty where it is damaged.
-    pub fn medium(&self) -> &str {
-        &self.medium
+        let Some(file) = open_regular(&path).map_err(unreadable)? else { return Ok(None) };
+        let (medium, pieces) = survey(&file).map_err(unreadable)?;
+        Ok(Some(BackupLog { file, path, medium, pieces, end: None }))
     }
 
     /// Adds the data of one place on the medium, at most [`MAX_PIECE_BYTES`]. They are durable
@@ -209,80 +136,54 @@ impl BackupLog {
     ///
     /// After a write error the log takes nothing more.
     pub fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), BackupError> {
-        if self.closed {
-            return Err(BackupError::Closed(self.path.clone()));
-        }
-        let bytes = data.len() as u64;
-        if bytes > MAX_PIECE_BYTES {
-            return Err(BackupError::TooLong(bytes));
-        }
-        let framed = frame(self.next, offset_bytes, data);
-        self.write(&framed)?;
-        let header = header_at(&self.file, self.end).ok().flatten();
-        let Some(header) = header else {
-            return Err(self.close(io::Error::other("what was written cannot be read back")));
-        };
-        self.kept.push(LocatedPiece { header, at: self.end, sound: true });
-        self.pieces.push(BackupPiece { offset_bytes, bytes, sound: true });
-        self.end += framed.len() as u64;
-        self.next = self.next.saturating_add(1);
+        let piece = self.append(self.pieces.len() as u64 + 1, offset_bytes, data)?;
+        self.pieces.push(Some(piece));
         Ok(())
     }
 
-    fn write(&mut self, framed: &[u8]) -> Result<(), BackupError> {
-        // A torn piece of an earlier process is overwritten, and may be longer.
-        let cut = self.file.metadata().and_then(|meta| {
-            if meta.len() > self.end { self.file.set_len(self.end) } else { Ok(()) }
-        });
-        cut.and_then(|()| self.file.write_all_at(framed, self.end))
-            .map_err(|error| self.close(error))
-    }
-
-    fn close(&mut self, error: io::Error) -> BackupError {
-        self.closed = true;
-        WriteError::at(&self.path)(error).into()
+    fn append(
+        &mut self,
+        number: u64,
+        offset_bytes: u64,
+        data: &[u8],
+    ) -> Result<LocatedPiece, BackupError> {
+        let at = self.end.take().ok_or_else(|| BackupError::Closed(self.path.clone()))?;
+        let too_long = || io::Error::from(io::ErrorKind::InvalidInput);
+        let (header, framed) = (data.len() as u64 <= MAX_PIECE_BYTES)
+            .then(|| frame(number, offset_bytes, data))
+            .ok_or_else(too_long)
+            .and_then(|framed| self.file.write_all_at(&framed.1, at).map(|()| framed))
+            .map_err(WriteError::at(&self.path))?;
+        self.end = Some(at + framed.len() as u64);
+        Ok(LocatedPiece { header, at })
     }
 
     /// Makes everything kept so far durable: it then survives the end of the process and a power
     /// cut.
     pub fn seal(&mut self) -> Result<(), BackupError> {
-        if self.closed {
-            return Err(BackupError::Closed(self.path.clone()));
-        }
-        self.file.sync_data().map_err(|error| self.close(error))
+        let end = self.end.take().ok_or_else(|| BackupError::Closed(self.path.clone()))?;
+        self.file.sync_data().map_err(WriteError::at(&self.path))?;
+        self.end = Some(end);
+        Ok(())
     }
 
-    /// Pieces in the order in which they were kept. They are restored in the reverse order.
-    pub fn pieces(&self) -> &[BackupPiece] {
-        &self.pieces
+    /// Places of the pieces on the medium, offset and length in bytes, in the order in which they
+    /// were kept. They are restored in the reverse order. `None` stands for damage in which pieces
+    /// may have been whose places are unknown.
+    pub fn places(&self) -> impl Iterator<Item = Option<(u64, u64)>> {
+        let place = |kept: &LocatedPiece| (kept.header.offset_bytes, kept.header.length.into());
+        self.pieces.iter().map(move |kept| kept.as_ref().map(place))
     }
 
-    /// Reads a piece by its index in [`BackupLog::pieces`]; returns its offset on the medium, in
-    /// bytes.
-    pub fn read(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, BackupError> {
-        let kept = self.piece(number)?;
-        let BackupPiece { offset_bytes, bytes, .. } = piece(&kept);
+    /// Reads a piece by its index in [`BackupLog::places`].
+    ///
+    /// # Errors
+    /// It cannot be read, or does not pass its checksum.
+    pub fn read(&mut self, number: usize, data: &mut Vec<u8>) -> Result<(), BackupError> {
+        let damaged = || BackupError::Damaged(self.path.clone());
+        let kept = self.pieces.get(number).copied().flatten().ok_or_else(damaged)?;
         let failed = |source| BackupError::Read { path: self.path.clone(), source };
-        let is_header_sound = header_at(&self.file, kept.at).map_err(failed)? == Some(kept.header);
-        if !is_header_sound || !read(&self.file, &kept, data).map_err(failed)? {
-            data.clear();
-            return Err(BackupError::Damaged { path: self.path.clone(), offset_bytes, bytes });
-        }
-        Ok(offset_bytes)
-    }
-
-    fn piece(&self, number: usize) -> Result<LocatedPiece, BackupError> {
-        let there = self.kept.len();
-        self.kept.get(number).copied().ok_or_else(|| BackupError::NoPiece {
-            path: self.path.clone(),
-            number,
-            there,
-        })
-    }
-
-    /// Damage that was found when the log was opened.
-    pub fn damage(&self) -> &[BackupDamage] {
-        &self.damage
+        kept.read(&self.file, data).map_err(failed)?.then_some(()).ok_or_else(damaged)
     }
 
     /// Removes the log durably, once everything is restored.
@@ -293,62 +194,156 @@ impl BackupLog {
     }
 }
 
-fn piece(kept: &LocatedPiece) -> BackupPiece {
-    BackupPiece {
-        offset_bytes: kept.header.offset_bytes,
-        bytes: u64::from(kept.header.length),
-        sound: kept.sound,
-    }
-}
-
 /// Summary of the backup in a run's directory, from headers only; `None` where there is no log, or
 /// an empty one.
 pub(crate) fn unrestored(directory: &Path) -> Option<Unrestored> {
-    let file = open_regular(&directory.join(BACKUP_FILE), false).ok().flatten()?;
-    let found = survey(&file, false).ok()?;
-    if !is_unrestored(&found) {
-        return None;
+    let log = BackupLog::open(directory).ok().flatten().filter(|log| !log.pieces.is_empty())?;
+    let bytes = log.places().flatten().map(|(_, bytes)| bytes).sum();
+    let first_offset_bytes = log.places().flatten().map(|(offset_bytes, _)| offset_bytes).min();
+    Some(Unrestored { pieces: log.pieces.len(), bytes, first_offset_bytes, medium: log.medium })
+}
+
+/// Reserves disk space for the file; where the file system cannot, compares the need with what is
+/// free. The length of the file does not change, so that its end is the end of the last piece.
+fn make_room(file: &File, directory: &Path, needed_bytes: u64) -> Result<(), BackupError> {
+    let failed = |error: io::Error| BackupError::from(WriteError::at(directory)(error));
+    // A write beyond this limit ends the process, and `fallocate` does not check it.
+    if getrlimit(Resource::Fsize).current.is_some_and(|most_bytes| most_bytes < needed_bytes) {
+        return Err(failed(io::ErrorKind::FileTooLarge.into()));
     }
-    let bytes = found.pieces.iter().map(|kept| u64::from(kept.header.length)).sum();
-    let first_offset_bytes = found.pieces.iter().map(|kept| kept.header.offset_bytes).min();
-    Some(Unrestored {
-        medium: found.medium.unwrap_or_default(),
-        pieces: found.pieces.len(),
-        bytes,
-        first_offset_bytes,
-    })
-}
-
-fn is_unrestored(found: &BackupSurvey) -> bool {
-    !found.pieces.is_empty() || found.damage.iter().any(BackupDamage::is_loss)
-}
-
-/// Removes a backup without pieces: its process ended before it kept anything.
-fn remove_empty(path: &Path) -> Result<(), BackupError> {
-    let unreadable = |source| BackupError::Read { path: path.to_owned(), source };
-    let Some(file) = open_regular(path, false).map_err(unreadable)? else { return Ok(()) };
-    if is_unrestored(&survey(&file, false).map_err(unreadable)?) {
-        return Err(BackupError::Unrestored(path.to_owned()));
+    let free = fstatvfs(file).map_err(|error| failed(error.into()))?;
+    let there_bytes = free.f_bavail.saturating_mul(free.f_frsize);
+    let directory = directory.to_owned();
+    let too_little = BackupError::Room { directory, needed_bytes, there_bytes };
+    loop {
+        return match fallocate(file, FallocateFlags::KEEP_SIZE, 0, needed_bytes) {
+            Ok(()) => Ok(()),
+            Err(Errno::INTR) => continue,
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) if there_bytes >= needed_bytes => Ok(()),
+            Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG | Errno::OPNOTSUPP | Errno::NOSYS) => {
+                Err(too_little)
+            }
+            Err(error) => Err(failed(error.into())),
+        };
     }
-    Ok(fs::remove_file(path).map_err(WriteError::at(path))?)
 }
 
-/// Opens a regular file, never a link, pipe or device; `None` where there is none. A file that
-/// cannot be written to is opened for reading: its pieces can still be restored.
-fn open_regular(path: &Path, to_write: bool) -> io::Result<Option<File>> {
+/// Opens a regular file for reading, never a link, pipe or device; `None` where there is none.
+fn open_regular(path: &Path) -> io::Result<Option<File>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let open =
-        |to_write| OpenOptions::new().read(true).write(to_write).custom_flags(flags).open(path);
-    let may_not = |error: &io::Error| {
-        matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
-    };
-    let file = match open(to_write) {
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if to_write && may_not(&error) => open(false)?,
-        other => other?,
+        opened => opened?,
     };
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     Ok(Some(file))
+}
+
+/// A piece and the offset of its header in the file.
+#[derive(Clone, Copy, Debug)]
+struct LocatedPiece {
+    header: PieceHeader,
+    at: u64,
+}
+
+impl LocatedPiece {
+    /// The first piece with a whole header from this offset in the file on.
+    fn next(file: &File, from: u64) -> io::Result<Option<LocatedPiece>> {
+        let (mut at, mut bytes) = (from, vec![0; HEADER_BYTES as usize]);
+        loop {
+            let got = read_up_to(file, at, &mut bytes)?;
+            match find_magic(&bytes[..got]) {
+                Some(0) => {
+                    let header = PieceHeader::read(&bytes[..got.min(HEADER_BYTES as usize)]);
+                    match header.filter(|it| u64::from(it.length) <= MAX_PIECE_BYTES) {
+                        Some(header) => return Ok(Some(LocatedPiece { header, at })),
+                        None => at += 1,
+                    }
+                }
+                Some(place) => at += place as u64,
+                None if got < bytes.len() => return Ok(None),
+                // The end may hold the beginning of the next magic.
+                None => at += (got - MAGIC.len() + 1) as u64,
+            }
+            // Mostly the first header is where it is looked for.
+            bytes.resize(1 << 16, 0);
+        }
+    }
+
+    /// Offset in the file at which the next piece begins.
+    fn end(&self) -> u64 {
+        self.at + HEADER_BYTES + u64::from(self.header.length)
+    }
+
+    /// Reads the data; returns true if it passes its checksum.
+    fn read(&self, file: &File, data: &mut Vec<u8>) -> io::Result<bool> {
+        data.resize(self.header.length as usize, 0);
+        let got = read_up_to(file, self.at + HEADER_BYTES, data)?;
+        self.header.unmask(data);
+        Ok(got == data.len() && self.header.fits(data))
+    }
+}
+
+/// Reads all headers: the description of the medium, and the pieces with the damage between them.
+/// Goes from header to header by their lengths, and from a damaged one to the next that is whole.
+fn survey(file: &File) -> io::Result<(String, Vec<Option<LocatedPiece>>)> {
+    let size = file.metadata()?.len();
+    let (mut medium, mut pieces) = (String::new(), Vec::new());
+    let (mut end, mut next) = (0, LocatedPiece::next(file, 0)?);
+    while let Some(piece) = next {
+        if piece.at > end {
+            pieces.push(None);
+        }
+        end = piece.end();
+        next = LocatedPiece::next(file, end)?;
+        if end != size && next.is_none_or(|next| next.at != end) {
+            // Bytes of its data may be missing.
+            next = LocatedPiece::next(file, piece.at + HEADER_BYTES)?;
+        }
+        if end > size && next.is_none() {
+            // It was being kept when the program ended: nothing has been overwritten there.
+            return Ok((medium, pieces));
+        }
+        if piece.header.number > 0 {
+            pieces.push(Some(piece));
+            continue;
+        }
+        let mut data = Vec::new();
+        if piece.read(file, &mut data)? {
+            medium = String::from_utf8_lossy(&data).into_owned();
+        }
+    }
+    // What is shorter than a header is the beginning of one; zeros were never written.
+    if size >= end + HEADER_BYTES && !is_zeros(file, end)? {
+        pieces.push(None);
+    }
+    Ok((medium, pieces))
+}
+
+/// True if the file has only zeros from this offset on.
+fn is_zeros(file: &File, from: u64) -> io::Result<bool> {
+    let (mut at, mut bytes) = (from, vec![0; 1 << 16]);
+    loop {
+        let got = read_up_to(file, at, &mut bytes)?;
+        if got == 0 || bytes[..got].iter().any(|byte| *byte != 0) {
+            return Ok(got == 0);
+        }
+        at += got as u64;
+    }
+}
+
+/// Fills the buffer as far as the file goes; returns the number of bytes read.
+fn read_up_to(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut got = 0;
+    while got < buffer.len() {
+        match file.read_at(&mut buffer[got..], at + got as u64) {
+            Ok(0) => break,
+            Ok(more) => got += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(got)
 }

@@ -26,9 +26,7 @@ mod run_dir;
 mod summary;
 
 pub use atomic::{WriteError, atomic_write, atomic_write_with};
-pub use backup::{
-    BACKUP_FILE, BackupDamage, BackupError, BackupLog, BackupPiece, MAX_PIECE_BYTES, Unrestored,
-};
+pub use backup::{BACKUP_FILE, BackupError, BackupLog, MAX_PIECE_BYTES, Unrestored};
 pub use find::FindError;
 pub use imported::{Batch, KeptHow, KeptRecord, SOURCE_FILE, stored_record};
 pub use journal::Journal;

@@ -209,8 +209,7 @@ impl RunDir {
         BackupLog::create(&self.dir, medium, room_bytes)
     }
 
-    /// The backup that the run left, if there is one. Every piece is read once; damaged ones are
-    /// marked.
+    /// The backup that the run left, if there is one; only to be read.
     pub fn open_backup(&self) -> Result<Option<BackupLog>, BackupError> {
         if self.has_journal { BackupLog::open(&self.dir) } else { Ok(None) }
     }

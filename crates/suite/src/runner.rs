@@ -329,7 +329,8 @@ impl Runner<'_> {
         let is_over = cell.stop.cut_short()
             || measured.outcome.left_out.is_some()
             || measured.failed.is_some();
-        let is_unrestored = self.options.backup.as_ref().is_some_and(|backup| backup.pieces() > 0);
+        let is_unrestored =
+            self.options.backup.as_ref().is_some_and(|backup| !backup.places().is_empty());
         if is_over
             || is_unrestored
             || planned.test == PROBE
@@ -503,7 +504,8 @@ impl Runner<'_> {
             && outcome.left_out.is_none();
         let is_there = outcome.error.as_ref().is_none_or(|error| error.kind == IoErrorKind::Medium);
         // It is going to be restored.
-        let is_unrestored = self.options.backup.as_ref().is_some_and(|backup| backup.pieces() > 0);
+        let is_unrestored =
+            self.options.backup.as_ref().is_some_and(|backup| !backup.places().is_empty());
         if !is_kept || !is_written || !is_there || is_unrestored {
             return Ok(());
         }
@@ -553,7 +555,8 @@ impl Runner<'_> {
             matches!(e.kind, IoErrorKind::Gone | IoErrorKind::Refused | IoErrorKind::NoSpace)
         });
         // Restoring comes first: nothing else is done to a medium that could not be restored.
-        let unrestored = self.options.backup.as_ref().is_some_and(|backup| backup.pieces() > 0);
+        let unrestored =
+            self.options.backup.as_ref().is_some_and(|backup| !backup.places().is_empty());
         self.end.error = error.or(self.end.error.take());
         self.end.ended = Ended::Error;
         !hopeless && !unrestored && self.failures < CONSECUTIVE_FAILURES

@@ -171,3 +171,22 @@ fn a_killed_run_is_restored_though_its_journal_is_damaged() {
         case.restored();
     }
 }
+
+/// `restore` said "nothing is missing" of a log in which the place of a piece was damaged, and
+/// deleted it.
+#[test]
+fn a_damaged_piece_is_reported_and_its_log_stays() {
+    let Some(mut case) = RestoreCase::in_the_middle() else { return };
+    case.killed();
+    let path = case.flashmark.run_dir().join(store::BACKUP_FILE);
+    let whole = fs::read(&path).unwrap();
+    let second = whole[1..].windows(8).position(|bytes| bytes == &whole[..8]).unwrap() + 1;
+    let mut damaged = whole.clone();
+    damaged[second + 16] ^= 1;
+    fs::write(&path, damaged).unwrap();
+    let ran = case.flashmark.run(&["restore"]);
+    let unknown = ran.out.contains("an unknown place: the copy is damaged");
+    assert!(ran.code == Some(4) && unknown && path.exists(), "{ran}");
+    fs::write(&path, whole).unwrap();
+    case.restored();
+}

@@ -130,3 +130,13 @@ impl Sandbox {
 pub fn writer(run: &RunDir) -> Journal {
     run.journal(run.lock().unwrap()).unwrap()
 }
+
+/// Runs an ignored test as a process of its own, after these words of a shell: a limit on the size
+/// of files applies to a whole process.
+pub fn limited(words: &str, test: &str, sandbox: &Sandbox) {
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("{words}; exec \"$0\" \"$@\"")]);
+    shell.arg(std::env::current_exe().unwrap()).args(["--ignored", "--exact", test]);
+    let output = shell.env("FLASHMARK_TEST_ROOT", sandbox.store.root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}

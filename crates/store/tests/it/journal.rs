@@ -1,12 +1,11 @@
 //! The journal as a file: appended to, refused, full.
 
 use std::fs;
-use std::process::Command;
 
 use flashmark_store::{FORM, HEADER_FILE, JournalEntry, JournalError, RunDir, Store};
 use record::{Flag, Histogram, Skip};
 
-use crate::common::{Sandbox, cell, writer};
+use crate::common::{Sandbox, cell, limited, writer};
 
 fn entries() -> Vec<JournalEntry> {
     let skip = Skip::new("ext2-fill", "needs a raw medium");
@@ -124,18 +123,10 @@ fn a_number_that_json_cannot_hold_is_refused_and_spoils_nothing() {
 #[test]
 fn a_full_medium_leaves_whole_lines_only() {
     // A limit on the size of files stops write(2) in the middle of a line, as a full file system
-    // does. It applies to a whole process, so the writer is a process of its own.
+    // does.
     let sandbox = Sandbox::new();
     let run = sandbox.run("one", &[cell("a").into()]);
-    let limited = "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\"";
-    let mut shell = Command::new("sh");
-    shell.args(["-c", limited]).arg(std::env::current_exe().unwrap()).args([
-        "--ignored",
-        "--exact",
-        "journal::limited_writer",
-    ]);
-    let output = shell.env("FLASHMARK_TEST_ROOT", sandbox.store.root()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    limited("trap '' XFSZ; ulimit -f 100", "journal::limited_writer", &sandbox);
     let replayed = run.replay().unwrap();
     assert_eq!(replayed.unread, None);
     assert_eq!(replayed.finished_cells().map(|cell| &cell.id).collect::<Vec<_>>(), ["a", "c"]);

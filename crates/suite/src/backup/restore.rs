@@ -5,16 +5,18 @@
 //! compared; the log is cleared only when nothing is missing. A restore can be started again from
 //! the beginning at any time.
 
+use std::ops::Range;
+
 use device::content::DataGenerator;
+use device::stamp::SectorVerdict;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 
-use super::Backup;
-use super::range_read::{RangeRead, RestoreDecision, is_ours, judge, read, transfer};
+use super::{Backup, Interruption, LostPlace, NotRestoredReason, PIECE_BYTES, Restored};
 
-/// The largest piece in bytes that is written or read at once.
-pub const PIECE_BYTES: u64 = 1 << 20;
 /// Bytes that are written again to test if a medium still accepts writes.
 const TRIAL_BYTES: usize = 4096;
+/// Size in bytes of the parts in which a piece is read that cannot be read as a whole.
+const FINE_BYTES: u64 = 4096;
 const SECTOR_BYTES: u64 = 512;
 
 /// Possible use of the medium by others since it was overwritten.
@@ -26,63 +28,6 @@ pub enum Trust {
     /// unreadable blocks are replaced by the original; anything else is newer data of somebody else
     /// and stays.
     Look,
-}
-
-/// The reason why a place is not restored.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NotRestoredReason {
-    /// Its backed-up data cannot be read or is damaged; the reason in words.
-    Damaged(String),
-    /// The medium refuses writes there, and accepts them elsewhere.
-    Refused(IoError),
-    /// It was written, and reads back different data.
-    NotKept,
-    /// It holds data that this run has not written. It was left alone.
-    Newer,
-}
-
-/// A place that is not restored.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LostPlace {
-    /// The place; `None` if the log does not have even that.
-    pub place: Option<Extent>,
-    /// The reason.
-    pub why: NotRestoredReason,
-}
-
-/// The reason why a restore ended early. The backed-up data is still in the log.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Interruption {
-    /// The medium is gone ([`IoErrorKind::Gone`]), accepts no writes at all
-    /// ([`IoErrorKind::ReadOnly`]), or fails for another reason: to be tried again when it works.
-    Medium(IoError),
-    /// The caller ended it.
-    Stopped,
-}
-
-/// Result of a restore.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Restored {
-    /// Bytes that were checked or written and have their original data.
-    pub bytes: u64,
-    /// Places that are not restored. Places left after an interruption do not count.
-    pub lost: Vec<LostPlace>,
-    /// Bytes that are still to be restored after an interruption: all of them, since all are
-    /// written again.
-    pub left_bytes: u64,
-    /// First byte that is still to be restored after an interruption.
-    pub first_left_bytes: Option<u64>,
-    /// The reason why it ended early.
-    pub interrupted: Option<Interruption>,
-    /// The reason why the log could not be cleared although everything is restored.
-    pub not_cleared: Option<String>,
-}
-
-impl Restored {
-    /// True if everything is restored.
-    pub fn is_whole(&self) -> bool {
-        self.interrupted.is_none() && self.lost.is_empty()
-    }
 }
 
 /// Progress of a restore.
@@ -109,29 +54,18 @@ pub fn restore(
     generator: &DataGenerator,
     watch: &mut dyn FnMut(RestoreProgress) -> bool,
 ) -> Restored {
-    let pieces = backup.pieces();
-    let places: Vec<Option<Extent>> = (0..pieces).map(|number| backup.place(number)).collect();
+    let places = backup.places();
     let all_bytes = places.iter().flatten().map(|place| place.bytes).sum();
-    let mut work = Work {
-        device,
-        backup,
-        trust,
-        generator,
-        watch,
-        all_bytes,
-        done_bytes: 0,
-        last: None,
-        found: Restored::default(),
-    };
-    if let Err(interruption) = work.go(pieces) {
-        work.found = Restored {
-            left_bytes: all_bytes,
-            first_left_bytes: places.iter().flatten().map(|place| place.offset_bytes).min(),
-            interrupted: Some(interruption),
-            ..Restored::default()
-        };
-    }
+    let (done_bytes, last, found) = (0, None, Restored::default());
+    let mut work =
+        Work { device, backup, trust, generator, watch, all_bytes, done_bytes, last, found };
+    let interrupted = work.go(&places).err();
     let Work { mut found, backup, .. } = work;
+    if interrupted.is_some() {
+        let first_left_bytes = places.iter().flatten().map(|place| place.offset_bytes).min();
+        let left_bytes = all_bytes;
+        return Restored { left_bytes, first_left_bytes, interrupted, ..Restored::default() };
+    }
     if found.is_whole() {
         found.not_cleared = backup.clear().err();
     }
@@ -155,56 +89,49 @@ struct Work<'a> {
 type Flow<T = ()> = Result<T, Interruption>;
 
 impl Work<'_> {
-    fn go(&mut self, pieces: usize) -> Flow {
-        if pieces == 0 {
+    fn go(&mut self, places: &[Option<Extent>]) -> Flow {
+        if places.is_empty() {
             return Ok(());
         }
         self.device.prepare(1, PIECE_BYTES as usize).map_err(Interruption::Medium)?;
         let mut kept = Vec::new();
-        for number in (0..pieces).rev() {
-            match self.backup.piece(number, &mut kept) {
-                Ok(offset_bytes) => self.put_piece(offset_bytes, &kept)?,
-                Err(reason) => {
-                    let place = self.backup.place(number);
-                    self.found
-                        .lost
-                        .push(LostPlace { place, why: NotRestoredReason::Damaged(reason) });
+        for (number, place) in places.iter().enumerate().rev() {
+            match (*place, self.backup.piece(number, &mut kept)) {
+                (Some(place), Ok(())) => self.put_back(place, &kept)?,
+                (place, read) => {
+                    let why = read.err().unwrap_or_else(|| "its place is lost".to_owned());
+                    self.lose(place, NotRestoredReason::Damaged(why));
                 }
             }
         }
         self.nothing_taken()?;
         self.flush()?;
-        for number in (0..pieces).rev() {
-            if let Ok(offset_bytes) = self.backup.piece(number, &mut kept) {
-                self.compare_piece(offset_bytes, &kept)?;
+        for (number, place) in places.iter().enumerate().rev() {
+            if let (Some(place), Ok(())) = (*place, self.backup.piece(number, &mut kept)) {
+                self.compare(place, &kept)?;
             }
         }
         Ok(())
     }
 
-    fn put_piece(&mut self, offset_bytes: u64, kept: &[u8]) -> Flow {
-        for (index, data) in kept.chunks(PIECE_BYTES as usize).enumerate() {
-            let range = Extent::new(offset_bytes + index as u64 * PIECE_BYTES, data.len() as u64);
-            let mut written_bytes = 0;
-            for (part, decision) in self.decisions(range, data)? {
-                let bytes = &data[(part.offset_bytes - range.offset_bytes) as usize..]
-                    [..part.bytes as usize];
-                match decision {
-                    RestoreDecision::Restore => {
-                        self.write(part, bytes)?;
-                        written_bytes += part.bytes;
-                    }
-                    RestoreDecision::Keep => {}
-                    RestoreDecision::KeepNewer => self
-                        .found
-                        .lost
-                        .push(LostPlace { place: Some(part), why: NotRestoredReason::Newer }),
+    fn lose(&mut self, place: Option<Extent>, why: NotRestoredReason) {
+        self.found.lost.push(LostPlace { place, why });
+    }
+
+    fn put_back(&mut self, range: Extent, kept: &[u8]) -> Flow {
+        let mut written_bytes = 0;
+        for (part, decision) in self.decisions(range, kept)? {
+            match decision {
+                RestoreDecision::Restore => {
+                    let from = (part.offset_bytes - range.offset_bytes) as usize;
+                    self.write(part, &kept[from..from + part.bytes as usize])?;
+                    written_bytes += part.bytes;
                 }
+                RestoreDecision::Keep => {}
+                RestoreDecision::KeepNewer => self.lose(Some(part), NotRestoredReason::Newer),
             }
-            self.done_bytes += range.bytes;
-            self.step(written_bytes)?;
         }
-        Ok(())
+        self.step(range, written_bytes)
     }
 
     /// Decisions on the parts of a range.
@@ -212,7 +139,7 @@ impl Work<'_> {
         if self.trust == Trust::Held {
             return Ok(vec![(range, RestoreDecision::Restore)]);
         }
-        let now = read(self.device, range).map_err(Interruption::Medium)?;
+        let now = PresentData::of(self.device, range)?;
         let block_bytes = self.device.facts().logical_block_bytes.max(SECTOR_BYTES);
         Ok(judge(self.generator, range, kept, &now, block_bytes))
     }
@@ -223,41 +150,30 @@ impl Work<'_> {
         if let Err(error) = &written
             && error.kind == IoErrorKind::Medium
         {
-            self.takes_writes(&error.clone())?;
+            let error = error.clone();
+            // Only the place fails if another one still accepts a write.
+            if let Some((offset_bytes, trial)) = self.last.take() {
+                self.write_once(offset_bytes, &trial).map_err(|_| self.refusing(&error))?;
+                self.last = Some((offset_bytes, trial));
+            }
             written = self.write_once(place.offset_bytes, data);
         }
         match written {
             Ok(()) => {
-                self.last =
-                    Some((place.offset_bytes, data[..data.len().min(TRIAL_BYTES)].to_vec()));
-                Ok(())
+                let trial = data[..data.len().min(TRIAL_BYTES)].to_vec();
+                self.last = Some((place.offset_bytes, trial));
             }
             Err(error) if error.kind == IoErrorKind::Medium => {
-                self.found
-                    .lost
-                    .push(LostPlace { place: Some(place), why: NotRestoredReason::Refused(error) });
-                Ok(())
+                self.lose(Some(place), NotRestoredReason::Refused(error));
             }
-            Err(error) => Err(Interruption::Medium(error)),
+            Err(error) => return Err(Interruption::Medium(error)),
         }
+        Ok(())
     }
 
     fn write_once(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), IoError> {
         self.device.buffer(0)[..data.len()].copy_from_slice(data);
         transfer(self.device, Request::write(0, offset_bytes, data.len() as u64))
-    }
-
-    /// Tests if only the place fails; an `Err` if the medium accepts no writes any more.
-    fn takes_writes(&mut self, error: &IoError) -> Flow {
-        let Some((offset_bytes, data)) = self.last.take() else { return Ok(()) };
-        match self.write_once(offset_bytes, &data) {
-            Ok(()) => {
-                self.last = Some((offset_bytes, data));
-                Ok(())
-            }
-            Err(again) if again.kind == IoErrorKind::Medium => Err(self.refusing(error)),
-            Err(again) => Err(Interruption::Medium(again)),
-        }
     }
 
     /// An `Err` if every write was refused.
@@ -279,11 +195,11 @@ impl Work<'_> {
             return Interruption::Medium(error.clone());
         };
         let block_bytes = self.device.facts().logical_block_bytes.max(SECTOR_BYTES);
-        let (kind, detail, reads_work) =
-            match transfer(self.device, Request::read(0, offset_bytes, block_bytes)) {
-                Ok(()) => (IoErrorKind::ReadOnly, "every write fails, while reads work", true),
-                Err(_) => (IoErrorKind::Gone, "every read and write fails", false),
-            };
+        let reads_work = transfer(self.device, Request::read(0, offset_bytes, block_bytes)).is_ok();
+        let (kind, detail) = match reads_work {
+            true => (IoErrorKind::ReadOnly, "every write fails, while reads work"),
+            false => (IoErrorKind::Gone, "every read and write fails"),
+        };
         Interruption::Medium(IoError { kind, detail: detail.into(), reads_work, ..error.clone() })
     }
 
@@ -296,72 +212,171 @@ impl Work<'_> {
         }
     }
 
-    fn compare_piece(&mut self, offset_bytes: u64, kept: &[u8]) -> Flow {
-        for (index, data) in kept.chunks(PIECE_BYTES as usize).enumerate() {
-            let range = Extent::new(offset_bytes + index as u64 * PIECE_BYTES, data.len() as u64);
-            let mut now = read(self.device, range).map_err(Interruption::Medium)?;
-            if !now.unreadable.is_empty() {
-                now = read(self.device, range).map_err(Interruption::Medium)?;
-            }
-            let wrong = self.wrong(range, data, &now);
-            let known = self
-                .found
-                .lost
-                .iter()
-                .filter_map(|lost| lost.place)
-                .filter(|place| place.overlaps(&range));
-            let known_bytes: u64 = known
-                .map(|place| {
-                    place.end().min(range.end()) - place.offset_bytes.max(range.offset_bytes)
-                })
-                .sum();
-            let wrong_bytes: u64 = wrong.iter().map(|place| place.bytes).sum();
-            self.found.bytes += range.bytes.saturating_sub(known_bytes + wrong_bytes);
-            self.found.lost.extend(
-                wrong
-                    .into_iter()
-                    .map(|place| LostPlace { place: Some(place), why: NotRestoredReason::NotKept }),
-            );
-            self.done_bytes += range.bytes;
-            self.step(0)?;
+    fn compare(&mut self, range: Extent, kept: &[u8]) -> Flow {
+        let mut now = PresentData::of(self.device, range)?;
+        if !now.unreadable.is_empty() {
+            now = PresentData::of(self.device, range)?;
         }
-        Ok(())
+        for place in self.wrong(range, kept, &now) {
+            self.lose(Some(place), NotRestoredReason::NotKept);
+        }
+        let lost = self.found.lost.iter().filter_map(|lost| lost.place);
+        let lost_bytes: u64 = lost
+            .filter(|place| place.overlaps(&range))
+            .map(|it| it.end().min(range.end()) - it.offset_bytes.max(range.offset_bytes))
+            .sum();
+        self.found.bytes += range.bytes.saturating_sub(lost_bytes);
+        self.step(range, 0)
     }
 
     /// Sectors that differ. A sector that held data of this run when it was kept was already
     /// changed through another address of the same flash: that address is compared instead.
-    fn wrong(&self, range: Extent, kept: &[u8], now: &RangeRead) -> Vec<Extent> {
-        let lost = &self.found.lost;
-        let is_known = |sector: &Extent| {
-            lost.iter().any(|lost| lost.place.is_some_and(|place| place.overlaps(sector)))
-        };
-        let mut wrong: Vec<Extent> = Vec::new();
+    fn wrong(&self, range: Extent, kept: &[u8], now: &PresentData) -> Vec<Extent> {
         if kept == now.data && now.unreadable.is_empty() {
-            return wrong;
+            return Vec::new();
         }
-        let sectors = self
-            .generator
-            .verify(kept, 0, range.offset_bytes)
-            .zip(kept.chunks(512).zip(now.data.chunks(512)));
-        for ((offset_bytes, verdict), (kept, now_there)) in sectors {
-            let sector = Extent::new(offset_bytes, kept.len() as u64);
-            let differs = kept != now_there || now.misses(&sector);
-            if !differs || is_ours(verdict) || is_known(&sector) {
-                continue;
-            }
-            match wrong.last_mut() {
-                Some(last) if last.end() == sector.offset_bytes => last.bytes += sector.bytes,
-                _ => wrong.push(sector),
-            }
-        }
-        wrong
+        let known: Vec<Extent> = self.found.lost.iter().filter_map(|lost| lost.place).collect();
+        let is_wrong = |sector: Extent, bytes: Range<usize>| {
+            (kept[bytes.clone()] != now.data[bytes.clone()] || now.misses(&sector))
+                && !is_all_ours(self.generator, sector.offset_bytes, &kept[bytes])
+                && !known.iter().any(|place| place.overlaps(&sector))
+        };
+        let parts = parts(range, SECTOR_BYTES, is_wrong);
+        parts.into_iter().filter_map(|(place, is_wrong)| is_wrong.then_some(place)).collect()
     }
 
-    /// Reports the progress. Each byte is processed twice.
-    fn step(&mut self, written_bytes: u64) -> Flow {
+    /// Reports that a range is done. Each is processed twice.
+    fn step(&mut self, range: Extent, written_bytes: u64) -> Flow {
+        self.done_bytes += range.bytes;
         let share = self.done_bytes as f64 / (2 * self.all_bytes).max(1) as f64;
         let step =
             RestoreProgress { written_bytes, share: share.min(1.0), now_ns: self.device.now() };
         if (self.watch)(step) { Ok(()) } else { Err(Interruption::Stopped) }
     }
+}
+
+/// Does one I/O by itself. Buffers must be prepared. Data that was read is in the buffer of slot 0.
+pub(super) fn transfer(device: &mut dyn Device, request: Request) -> Result<(), IoError> {
+    device.submit(request)?;
+    let mut done = Vec::with_capacity(1);
+    device.reap(1, &mut done)?;
+    done.pop().expect("reap waits for the one request in flight").result
+}
+
+/// Data of a range, and the parts of it that cannot be read.
+#[derive(Default)]
+pub(super) struct PresentData {
+    pub data: Vec<u8>,
+    pub unreadable: Vec<Extent>,
+}
+
+impl PresentData {
+    /// Reads a range, and leaves out parts that cannot be read. An `Err` is one of the whole
+    /// medium, not of a place.
+    fn of(device: &mut dyn Device, range: Extent) -> Flow<PresentData> {
+        let mut now = PresentData::default();
+        now.read(device, range).map_err(Interruption::Medium)?;
+        Ok(now)
+    }
+
+    fn read(&mut self, device: &mut dyn Device, range: Extent) -> Result<(), IoError> {
+        let fine_bytes = FINE_BYTES.max(device.facts().logical_block_bytes);
+        match transfer(device, Request::read(0, range.offset_bytes, range.bytes)) {
+            Ok(()) => self.data.extend_from_slice(&device.buffer(0)[..range.bytes as usize]),
+            Err(error) if error.kind != IoErrorKind::Medium => return Err(error),
+            Err(_) if range.bytes > fine_bytes => {
+                for at in (range.offset_bytes..range.end()).step_by(fine_bytes as usize) {
+                    self.read(device, Extent::new(at, fine_bytes.min(range.end() - at)))?;
+                }
+            }
+            Err(_) => {
+                self.data.resize(self.data.len() + range.bytes as usize, 0);
+                self.unreadable.push(range);
+            }
+        }
+        Ok(())
+    }
+
+    /// True if a part of it could not be read.
+    fn misses(&self, place: &Extent) -> bool {
+        self.unreadable.iter().any(|hole| hole.overlaps(place))
+    }
+}
+
+/// Decision on a part of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RestoreDecision {
+    /// The backed-up data is written back.
+    Restore,
+    /// It has not changed, or held no data of the owner.
+    Keep,
+    /// It holds newer data of somebody else.
+    KeepNewer,
+}
+
+/// Decides on each block of a range from its backed-up and its present data. The parts are in order
+/// and cover the range.
+pub(super) fn judge(
+    generator: &DataGenerator,
+    range: Extent,
+    kept: &[u8],
+    now: &PresentData,
+    block_bytes: u64,
+) -> Vec<(Extent, RestoreDecision)> {
+    parts(range, block_bytes, |block, bytes| {
+        let (kept, present) = (&kept[bytes.clone()], &now.data[bytes]);
+        if now.misses(&block) {
+            return RestoreDecision::Restore;
+        }
+        if kept == present {
+            return RestoreDecision::Keep;
+        }
+        let is_nobodys = |verdict| {
+            is_ours(verdict) || matches!(verdict, SectorVerdict::Zero | SectorVerdict::Blank)
+        };
+        let mut sectors = generator
+            .verify(present, 0, block.offset_bytes)
+            .zip(kept.chunks(512).zip(present.chunks(512)));
+        if sectors.all(|((_, verdict), (kept, now))| is_nobodys(verdict) || kept == now) {
+            return RestoreDecision::Restore;
+        }
+        // Data of this run was kept where another address of the same flash had been written
+        // before: that address is the one to restore.
+        match is_all_ours(generator, block.offset_bytes, kept) {
+            true => RestoreDecision::Keep,
+            false => RestoreDecision::KeepNewer,
+        }
+    })
+}
+
+fn is_all_ours(generator: &DataGenerator, offset_bytes: u64, data: &[u8]) -> bool {
+    generator.verify(data, 0, offset_bytes).all(|(_, verdict)| is_ours(verdict))
+}
+
+/// True if a sector holds data of this run, of any place and pass.
+fn is_ours(verdict: SectorVerdict) -> bool {
+    matches!(
+        verdict,
+        SectorVerdict::Good | SectorVerdict::Changed { .. } | SectorVerdict::Overwritten { .. }
+    )
+}
+
+/// Decides on each block of a range, by its place and its bytes of the range; neighbours with the
+/// same decision are one part.
+fn parts<T: PartialEq>(
+    range: Extent,
+    block_bytes: u64,
+    decide: impl Fn(Extent, Range<usize>) -> T,
+) -> Vec<(Extent, T)> {
+    let mut parts: Vec<(Extent, T)> = Vec::new();
+    for at in (0..range.bytes).step_by(block_bytes as usize) {
+        let bytes = block_bytes.min(range.bytes - at);
+        let block = Extent::new(range.offset_bytes + at, bytes);
+        let decision = decide(block, at as usize..(at + bytes) as usize);
+        match parts.last_mut() {
+            Some((last, same)) if *same == decision => last.bytes += bytes,
+            _ => parts.push((block, decision)),
+        }
+    }
+    parts
 }

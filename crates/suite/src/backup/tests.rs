@@ -4,11 +4,11 @@ use device::{Device, Extent, IoErrorKind, MemoryDevice, Request};
 use record::Content;
 
 use super::failing::{BackupCall, FailingBackup};
-use super::range_read::{RangeRead, RestoreDecision, judge};
+use super::restore::{PresentData, RestoreDecision, judge, transfer};
 use super::*;
 
-const MEDIUM_BYTES: usize = 4 << 20;
-const PIECE: usize = 64 << 10;
+const MEDIUM_BYTES: usize = 1 << 20;
+const PIECE: u64 = 16 << 10;
 const SEED: u64 = 77;
 
 /// Original data of the medium: no two sectors are the same, and none is data of a run.
@@ -18,33 +18,24 @@ fn original() -> Vec<u8> {
     data
 }
 
-/// The medium after every second piece was backed up and overwritten, and the log.
-fn backed_up() -> (MemoryDevice, MemoryBackup) {
-    let mut backup = MemoryBackup::default();
-    (backed_up_in_pieces_of(PIECE, &mut backup), backup)
-}
-
-fn backed_up_in_pieces_of(piece: usize, backup: &mut dyn Backup) -> MemoryDevice {
+/// The medium after every second piece was backed up and overwritten.
+fn backed_up(backup: &mut dyn Backup) -> MemoryDevice {
     let mut medium = MemoryDevice::new(MEDIUM_BYTES as u64);
     medium.data().copy_from_slice(&original());
-    for at in (0..MEDIUM_BYTES).step_by(2 * piece) {
-        let range = at..(at + piece).min(MEDIUM_BYTES);
-        backup.keep(at as u64, &original()[range.clone()]).unwrap();
+    for at in (0..MEDIUM_BYTES as u64).step_by(2 * PIECE as usize) {
+        let range = at as usize..(at + PIECE) as usize;
+        backup.keep(at, &original()[range.clone()]).unwrap();
         let ours = DataGenerator::new(SEED);
-        ours.fill(&mut medium.data()[range], Content::Incompressible, 5, at as u64);
+        ours.fill(&mut medium.data()[range], Content::Incompressible, 5, at);
     }
     medium
 }
 
 fn back(device: &mut dyn Device, backup: &mut dyn Backup, trust: Trust) -> Restored {
-    restore(device, backup, trust, &DataGenerator::new(SEED), &mut |_| true)
-}
-
-fn kind(found: &Restored) -> Option<IoErrorKind> {
-    match &found.interrupted {
-        Some(Interruption::Medium(error)) => Some(error.kind),
-        _ => None,
-    }
+    restore(device, backup, trust, &DataGenerator::new(SEED), &mut |step| {
+        assert!((0.0..=1.0).contains(&step.share));
+        true
+    })
 }
 
 /// Range of the sectors that differ from the original.
@@ -58,153 +49,135 @@ fn wrong(medium: &mut MemoryDevice) -> Option<Extent> {
 }
 
 #[test]
-fn pieces_of_any_size_are_restored_where_they_lay_and_the_log_is_cleared() {
-    let large = [PIECE_BYTES, PIECE_BYTES + 512, 2 * PIECE_BYTES - 512, 2 * PIECE_BYTES + 512];
-    for piece in [PIECE as u64].into_iter().chain(large) {
-        for trust in [Trust::Held, Trust::Look] {
-            let mut backup = MemoryBackup::default();
-            let mut medium = backed_up_in_pieces_of(piece as usize, &mut backup);
-            let found = back(&mut medium, &mut backup, trust);
-            assert_eq!((found.is_whole(), backup.pieces()), (true, 0), "{piece}");
-            assert!(piece > PIECE as u64 || found.bytes == MEDIUM_BYTES as u64 / 2);
-            assert_eq!(wrong(&mut medium), None, "{piece}");
-        }
+fn what_is_whole_is_restored_and_the_log_is_cleared() {
+    for trust in [Trust::Held, Trust::Look] {
+        let mut backup = MemoryBackup::default();
+        let mut medium = backed_up(&mut backup);
+        let found = back(&mut medium, &mut backup, trust);
+        let whole = Restored { bytes: MEDIUM_BYTES as u64 / 2, ..Restored::default() };
+        assert_eq!((found, wrong(&mut medium), backup.places()), (whole, None, Vec::new()));
     }
 }
 
-/// A medium that fails at any moment in any way: nothing is reported lost, the log stays, and the
-/// next restore is complete.
-fn interrupted(fault: impl Fn(FaultWindow) -> InjectedFault, expected: IoErrorKind) {
-    let held = [0, 1, 17, 40].map(|from| (Trust::Held, from));
-    for (trust, from) in held.into_iter().chain([(Trust::Look, 0), (Trust::Look, 20)]) {
-        let (medium, mut backup) = backed_up();
-        let pieces = backup.pieces();
-        let mut device = FaultInjection::new(medium, [fault(FaultWindow::Ops(from, u64::MAX))]);
-        let found = back(&mut device, &mut backup, trust);
-        // What is only read back needs no writes; a fault that begins then strikes nobody.
-        if from == 40 && expected == IoErrorKind::ReadOnly {
-            assert!(found.is_whole(), "{found:?}");
-            continue;
-        }
-        let left = (kind(&found), found.lost.len(), backup.pieces());
-        assert_eq!(left, (Some(expected), 0, pieces), "{trust:?} from {from}: {found:?}");
-        assert_eq!((found.left_bytes, found.first_left_bytes), (MEDIUM_BYTES as u64 / 2, Some(0)));
-        let mut medium = device.into_inner();
-        assert!(back(&mut medium, &mut backup, trust).is_whole());
-        assert_eq!((wrong(&mut medium), backup.pieces()), (None, 0));
-    }
-}
-
+/// What fails at a medium or in its log during a restore, and the places that are lost by it. The
+/// others are restored, and the log stays.
 #[test]
-fn a_medium_that_is_gone_or_refuses_writes_is_waited_for() {
-    interrupted(InjectedFault::GoneDuring, IoErrorKind::Gone);
-    interrupted(InjectedFault::RefusesWritesDuring, IoErrorKind::ReadOnly);
-    interrupted(InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly);
-}
-
-/// A medium that came back between a failed write and the trial of another place lost that place.
-#[test]
-fn a_medium_that_is_away_for_a_few_requests_loses_nothing() {
-    for (from, requests) in (1..70).flat_map(|from| (1..5).map(move |many| (from, many))) {
-        let window = FaultWindow::Ops(from, from + requests);
-        let (medium, mut backup) = backed_up();
-        let mut device = FaultInjection::new(medium, [InjectedFault::FailsWritesDuring(window)]);
+fn only_what_fails_by_itself_is_lost_and_it_is_named_and_stays_in_the_log() {
+    let place = |at, bytes| Extent::new(4 * PIECE + at, bytes);
+    let is_refused = |why: &NotRestoredReason| matches!(why, NotRestoredReason::Refused(_));
+    let is_not_kept = |why: &NotRestoredReason| *why == NotRestoredReason::NotKept;
+    let is_damaged = |why: &NotRestoredReason| *why == NotRestoredReason::Damaged("torn".into());
+    type IsReason<'a> = &'a dyn Fn(&NotRestoredReason) -> bool;
+    let rows: [(_, _, IsReason<'_>); 3] = [
+        (
+            Some(InjectedFault::EioAt(place(0, 512), FaultDuration::Forever)),
+            place(0, PIECE),
+            &is_refused,
+        ),
+        (Some(InjectedFault::LostWrites(place(1024, 512))), place(0, PIECE), &is_not_kept),
+        (None, place(0, PIECE), &is_damaged),
+    ];
+    for (fault, expected, is_reason) in rows {
+        let is_torn = fault.is_none();
+        let mut backup = FailingBackup::new(move |call| {
+            (is_torn && matches!(call, BackupCall::Read(2))).then_some("torn")
+        });
+        let mut device = FaultInjection::new(backed_up(&mut backup), fault);
         let found = back(&mut device, &mut backup, Trust::Held);
-        assert!(found.lost.is_empty(), "{from}, {requests}: {found:?}");
-        let mut medium = device.into_inner();
-        assert!(back(&mut medium, &mut backup, Trust::Held).is_whole());
-        assert_eq!(wrong(&mut medium), None, "{from}, {requests}");
+        let [LostPlace { place: Some(lost), why }] = &found.lost[..] else { panic!("{found:?}") };
+        assert!(*lost == expected && is_reason(why) && found.interrupted.is_none(), "{found:?}");
+        assert_eq!(found.bytes, MEDIUM_BYTES as u64 / 2 - expected.bytes);
+        assert_eq!(wrong(&mut device.into_inner()), Some(expected));
+        assert!(!backup.places().is_empty());
     }
 }
 
+/// A medium that fails as a whole, from any operation on and for any number of them: nothing is
+/// reported lost, the log stays, and the next restore is complete.
 #[test]
-fn a_place_that_fails_alone_is_named_and_stays_in_the_log() {
-    let (medium, mut backup) = backed_up();
-    let bad = Extent::new(4 * PIECE as u64, 512);
-    let mut device =
-        FaultInjection::new(medium, [InjectedFault::EioAt(bad, FaultDuration::Forever)]);
-    let found = back(&mut device, &mut backup, Trust::Held);
-    assert_eq!(found.lost.len(), 1);
-    assert_eq!(found.lost[0].place, Some(Extent::new(bad.offset_bytes, PIECE as u64)));
-    assert!(
-        matches!(found.lost[0].why, NotRestoredReason::Refused(_)) && found.interrupted.is_none()
-    );
-    assert_eq!(wrong(&mut device.into_inner()), found.lost[0].place);
-    assert!(backup.pieces() > 0, "what is not back may be wanted from the log");
-}
-
-#[test]
-fn lost_writes_are_reported() {
-    let (medium, mut backup) = backed_up();
-    let bad = Extent::new(4 * PIECE as u64 + 1024, 512);
-    let mut device = FaultInjection::new(medium, [InjectedFault::SilentCorruption(bad)]);
-    let found = back(&mut device, &mut backup, Trust::Held);
-    assert_eq!(found.lost, [LostPlace { place: Some(bad), why: NotRestoredReason::NotKept }]);
-    assert_eq!(found.bytes, MEDIUM_BYTES as u64 / 2 - 512);
-    assert!(backup.pieces() > 0);
-}
-
-#[test]
-fn a_damaged_piece_is_named_and_the_others_are_restored() {
-    let mut backup = FailingBackup::new(|call| {
-        matches!(call, BackupCall::Read(3)).then_some("its checksum does not match")
-    });
-    let mut medium = backed_up_in_pieces_of(PIECE, &mut backup);
-    let found = back(&mut medium, &mut backup, Trust::Look);
-    let place = Extent::new(6 * PIECE as u64, PIECE as u64);
-    let why = NotRestoredReason::Damaged("its checksum does not match".into());
-    assert_eq!(found.lost, [LostPlace { place: Some(place), why }]);
-    assert_eq!(wrong(&mut medium), Some(place));
-    assert!(backup.pieces() > 0);
+fn a_medium_that_is_gone_or_refuses_writes_is_waited_for_and_loses_nothing() {
+    type Fault = fn(FaultWindow) -> InjectedFault;
+    let faults: [(Fault, _); 3] = [
+        (InjectedFault::GoneDuring, IoErrorKind::Gone),
+        (InjectedFault::RefusesWritesDuring, IoErrorKind::ReadOnly),
+        (InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly),
+    ];
+    for (fault, kind) in faults {
+        // Before the first write was accepted, a short failure looks like that of its place.
+        let short = (1..70).flat_map(|from| (1..5).map(move |many| (Trust::Held, from, many)));
+        let long = [0, 1, 17, 30].map(|from| (Trust::Held, from, 1000));
+        let looked = [0, 20].map(|from| (Trust::Look, from, 1000));
+        for (trust, from, many) in short.chain(long).chain(looked) {
+            let mut backup = MemoryBackup::default();
+            let window = FaultWindow::Ops(from, from + many);
+            let mut device = FaultInjection::new(backed_up(&mut backup), [fault(window)]);
+            let found = back(&mut device, &mut backup, trust);
+            let ended = match &found.interrupted {
+                Some(Interruption::Medium(error)) => Some(error.kind),
+                _ => None,
+            };
+            let case = format!("{kind:?}, {trust:?} from {from}, {many}: {found:?}");
+            // A medium that fails for long strikes every write.
+            assert!(many < 1000 || ended == Some(kind), "{case}");
+            assert!(found.lost.is_empty() && (ended.is_some() || found.is_whole()), "{case}");
+            let left = (MEDIUM_BYTES as u64 / 2, Some(0));
+            assert!(found.is_whole() || (found.left_bytes, found.first_left_bytes) == left);
+            assert_eq!(backup.places().is_empty(), found.is_whole(), "{case}");
+            let mut medium = device.into_inner();
+            assert!(back(&mut medium, &mut backup, trust).is_whole());
+            assert_eq!(wrong(&mut medium), None, "{case}");
+        }
+    }
 }
 
 #[test]
 fn what_somebody_has_written_meanwhile_stays_and_is_named() {
-    let (mut medium, mut backup) = backed_up();
-    let theirs = Extent::new(2 * PIECE as u64 + 4096, 1024);
-    let range = theirs.offset_bytes as usize..theirs.end() as usize;
-    medium.data()[range.clone()].fill(0x55);
+    let mut backup = MemoryBackup::default();
+    let mut medium = backed_up(&mut backup);
+    let theirs = Extent::new(4096, 1024);
+    medium.data()[4096..5120].fill(0x55);
     medium.data()[..512].fill(0);
     medium.data()[512..1024].fill(0xff);
     medium.data()[1024..1536].copy_from_slice(&original()[1024..1536]);
-    for _ in 0..2 {
-        let found = back(&mut medium, &mut backup, Trust::Look);
-        assert_eq!(found.lost, [LostPlace { place: Some(theirs), why: NotRestoredReason::Newer }]);
-        assert!(medium.data()[range.clone()].iter().all(|byte| *byte == 0x55));
-        assert_eq!(wrong(&mut medium), Some(theirs));
-        assert!(backup.pieces() > 0);
-    }
-}
-
-#[test]
-fn where_a_place_cannot_be_read_the_rest_of_its_piece_is_still_looked_at() {
-    let (mut medium, mut backup) = backed_up();
-    let theirs = Extent::new(4096, 4096);
-    medium.data()[4096..8192].fill(0x55);
-    let short = InjectedFault::ShortRead(Extent::new(32 << 10, 512), FaultDuration::Forever);
+    // Where a place cannot be read, the rest of its piece is still looked at.
+    let short = InjectedFault::ShortRead(Extent::new(12 << 10, 512), FaultDuration::Once);
     let mut device = FaultInjection::new(medium, [short]);
-    let lost = back(&mut device, &mut backup, Trust::Look).lost;
-    let newer = LostPlace { place: Some(theirs), why: NotRestoredReason::Newer };
-    assert!(lost.contains(&newer), "{lost:?}");
-    // What could not be read was written all the same.
-    assert_eq!(wrong(&mut device.into_inner()), Some(theirs));
+    for _ in 0..2 {
+        let found = back(&mut device, &mut backup, Trust::Look);
+        assert_eq!(found.lost, [LostPlace { place: Some(theirs), why: NotRestoredReason::Newer }]);
+        assert!(!backup.places().is_empty());
+    }
+    let mut medium = device.into_inner();
+    assert_eq!(wrong(&mut medium), Some(theirs));
+    assert!(medium.data()[4096..5120].iter().all(|byte| *byte == 0x55));
 }
 
+/// A block of eight sectors, some of which hold data of somebody else, before and after.
 #[test]
-fn the_observer_can_stop_a_restore_without_loss() {
-    let (mut medium, mut backup) = backed_up();
-    let mut steps = 0;
-    let mut observer = |step: RestoreProgress| {
-        steps += 1;
-        assert!((0.0..=1.0).contains(&step.share));
-        steps < 5
+fn a_block_in_which_only_this_run_has_written_is_restored() {
+    let (ours, theirs) = (DataGenerator::new(SEED), DataGenerator::new(!SEED));
+    let block = |generator: &DataGenerator| {
+        let mut data = vec![0; 4096];
+        generator.fill(&mut data, Content::Incompressible, 0, 8192);
+        data
     };
-    let ours = DataGenerator::new(SEED);
-    let found = restore(&mut medium, &mut backup, Trust::Held, &ours, &mut observer);
-    assert_eq!((found.interrupted, found.lost.len()), (Some(Interruption::Stopped), 0));
-    assert!(back(&mut medium, &mut backup, Trust::Held).is_whole());
+    let kept = block(&theirs);
+    let decision = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut data = kept.clone();
+        change(&mut data);
+        let now = PresentData { data, unreadable: Vec::new() };
+        let parts = judge(&ours, Extent::new(8192, 4096), &kept, &now, 4096);
+        assert_eq!(parts.iter().map(|(part, _)| part.bytes).collect::<Vec<_>>(), [4096]);
+        parts[0].1
+    };
+    assert_eq!(decision(&|_| ()), RestoreDecision::Keep);
+    assert_eq!(
+        decision(&|now| now[2560..3072].copy_from_slice(&block(&ours)[2560..3072])),
+        RestoreDecision::Restore
+    );
+    assert_eq!(decision(&|now| now[3584..].fill(0)), RestoreDecision::Restore);
+    assert_eq!(decision(&|now| now[4000] ^= 1), RestoreDecision::KeepNewer);
 }
-
 /// A fault of a restore, of some kinds or none: at a place, or from an operation on.
 fn fault(kind: u8, at: u64, many: u64) -> Option<InjectedFault> {
     let (place, window) = (Extent::new(at * 512, many * 512), FaultWindow::Ops(at, at + many));
@@ -240,14 +213,14 @@ proptest::proptest! {
         medium.prepare(1, 512).unwrap();
         for (pass, (at, sectors)) in writes.into_iter().enumerate() {
             for sector in at..at + sectors {
-                range_read::transfer(&mut medium, Request::read(0, sector * 512, 512)).unwrap();
+                transfer(&mut medium, Request::read(0, sector * 512, 512)).unwrap();
                 if !std::mem::replace(&mut known[sector as usize], true) {
                     let data = medium.buffer(0)[..512].to_vec();
                     backup.keep(sector * 512, &data).unwrap();
                     is_kept[(sector % module) as usize] = true;
                 }
                 generator.fill(&mut medium.buffer(0)[..512], Content::Incompressible, pass as u32, sector * 512);
-                range_read::transfer(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
+                transfer(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
             }
         }
         for sector in &theirs {
@@ -309,31 +282,4 @@ impl Device for Folding {
     fn cpu_ns(&mut self) -> Option<u64> {
         None
     }
-}
-
-/// A block of eight sectors, some of which hold data of somebody else, before and after.
-#[test]
-fn a_block_in_which_only_this_run_has_written_is_restored() {
-    let (ours, theirs) = (DataGenerator::new(SEED), DataGenerator::new(!SEED));
-    let block = |generator: &DataGenerator| {
-        let mut data = vec![0; 4096];
-        generator.fill(&mut data, Content::Incompressible, 0, 8192);
-        data
-    };
-    let kept = block(&theirs);
-    let decision = |change: &dyn Fn(&mut Vec<u8>)| {
-        let mut data = kept.clone();
-        change(&mut data);
-        let now = RangeRead { data, unreadable: Vec::new() };
-        let parts = judge(&ours, Extent::new(8192, 4096), &kept, &now, 4096);
-        assert_eq!(parts.iter().map(|(part, _)| part.bytes).collect::<Vec<_>>(), [4096]);
-        parts[0].1
-    };
-    assert_eq!(decision(&|_| ()), RestoreDecision::Keep);
-    assert_eq!(
-        decision(&|now| now[2560..3072].copy_from_slice(&block(&ours)[2560..3072])),
-        RestoreDecision::Restore
-    );
-    assert_eq!(decision(&|now| now[3584..].fill(0)), RestoreDecision::Restore);
-    assert_eq!(decision(&|now| now[4000] ^= 1), RestoreDecision::KeepNewer);
 }

@@ -185,7 +185,7 @@ impl Procedure for Capacity {
 
 /// The reason why nothing can be backed up, if there is one.
 fn cannot_back_up(bytes: u64, context: &mut CellContext<'_>) -> Option<String> {
-    if context.backup.pieces() > 0 {
+    if !context.backup.places().is_empty() {
         return Some("data that this run overwrote before is not restored yet; restore it first, with: flashmark restore".into());
     }
     context.backup.make_room(bytes).err()

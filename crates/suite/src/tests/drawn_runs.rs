@@ -244,7 +244,7 @@ fn played(
         end.error,
         end.failed,
         end.elapsed_ns,
-        scene.backup.map_or(0, |backup| backup.pieces()),
+        scene.backup.map_or(0, |backup| backup.places().len()),
         in_text(&end.skipped),
         in_text(&end.cells),
     );

@@ -56,7 +56,7 @@ pub fn add_results(
     // What is missing still lies in the log, and whoever owns the medium may want it from there.
     let is_done = put.interrupted.is_none()
         && missing.damaged_bytes + missing.other_bytes + missing.unplaced == 0;
-    let not_cleared = if is_done && backup.pieces() > 0 && put.not_cleared.is_none() {
+    let not_cleared = if is_done && !backup.places().is_empty() && put.not_cleared.is_none() {
         backup.clear().err()
     } else {
         put.not_cleared.clone()

@@ -95,7 +95,7 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
         let ruling = ProbeResult::of(end.cells[0].clone(), 0);
         let cell = &ruling.cell;
         assert_eq!((ruling.kind, cell.stop), (None, Stop::Error), "{:#?}", cell.metrics.other);
-        assert!(log.pieces() > 0, "after {second} s");
+        assert!(!log.places().is_empty(), "after {second} s");
         // It is not lost, it lies in the log.
         assert_eq!(figure(cell, "unrestored_bytes"), 0.0);
         assert!(figure(cell, "owed_bytes") > 0.0);
@@ -106,7 +106,7 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
         let found =
             restore(&mut guarded, &mut log, Trust::Look, &DataGenerator::new(SEED), &mut |_| true);
         assert!(found.is_whole(), "after {second} s: {found:?}");
-        assert_eq!(log.pieces(), 0);
+        assert_eq!(log.places().len(), 0);
         assert_eq!(first_wrong(&before, &image(&mut guarded), |_| true), None, "after {second} s");
     }
 }
@@ -143,7 +143,7 @@ fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
         assert!(notes(&ruling.cell).contains("unavailable for a time"), "{}", notes(&ruling.cell));
         if must_restore {
             let wrong = first_wrong(&before, &image(&mut guarded), |_| true);
-            assert_eq!((wrong, log.pieces()), (None, 0));
+            assert_eq!((wrong, log.places().len()), (None, 0));
             assert_eq!(figure(&ruling.cell, "unrestored_bytes"), 0.0);
         }
     }
@@ -207,7 +207,7 @@ fn nothing_is_overwritten_while_something_is_to_be_restored() {
     log.keep(MIB, &[1; 512]).unwrap();
     let (end, guarded, _) = tried(&small(), None, &mut log);
     assert!(end.skipped[0].reason.contains("flashmark restore"), "{:?}", end.skipped);
-    assert_eq!((guarded.written_bytes(), log.pieces()), (0, 1));
+    assert_eq!((guarded.written_bytes(), log.places().len()), (0, 1));
 }
 
 #[test]
@@ -217,7 +217,10 @@ fn where_the_log_fails_no_more_is_overwritten_and_everything_is_restored() {
         let cell = &end.cells[0];
         assert_eq!(cell.stop, Stop::Error);
         assert!(cell.reason.as_ref().is_some_and(|why| why.contains("could not be kept")));
-        assert_eq!((first_wrong(&before, &image(&mut guarded), |_| true), log.pieces()), (None, 0));
+        assert_eq!(
+            (first_wrong(&before, &image(&mut guarded), |_| true), log.places().len()),
+            (None, 0)
+        );
         assert_eq!(figure(cell, "unrestored_bytes"), 0.0);
         assert!(!cell.metrics.other.contains_key("type"));
     }
