@@ -1,10 +1,9 @@
 //! Time that a run gets: `--precision` and `--time`, expressed in the settings of its tests.
 
-use record::units::{MILLISECOND_NS, Nanos, SECOND_NS, saturating_sum};
-use suite::Choice;
-use suite::Plan;
+use record::units::{MILLISECOND_NS, SECOND_NS, saturating_sum};
 use suite::catalogue::find;
 use suite::definition::{Suite, SuiteEntry};
+use suite::{Choice, Plan, SettingValue};
 
 use program::exit::{Result, usage};
 
@@ -19,12 +18,7 @@ const MAX_TIMES: f64 = 100.0;
 
 /// Reads `--precision`: a share of the figure, as "2%" or "0.02".
 pub fn read_precision(text: &str) -> Result<f64> {
-    let number = text.trim().strip_suffix('%').map(|percent| percent.trim().parse::<f64>());
-    let share = match number {
-        Some(percent) => percent.map(|percent| percent / 100.0),
-        None => text.trim().parse::<f64>(),
-    };
-    match share {
+    match SettingValue::from(text).share() {
         Ok(share) if share > 0.0 && share <= 0.5 => Ok(share),
         _ => usage(format_args!("--precision {text}: write a share up to 50 %, for example 2%")),
     }
@@ -46,34 +40,37 @@ fn all_entries<'a>(
 
 /// A setting as the suite has it, or else its published value; `None` if the test has no such
 /// setting.
-fn typed(entry: &SuiteEntry, name: &str) -> Option<String> {
+fn value(entry: &SuiteEntry, name: &str) -> Option<SettingValue> {
     let own = entry.settings.iter().rev().find(|(known, _)| known == name);
     let published = || {
         let settings = find(&entry.test).ok()?.settings();
-        settings.iter().find(|setting| setting.name == name).map(|it| it.default.to_owned())
+        settings.iter().find(|setting| setting.name == name).map(|it| it.default.into())
     };
     own.map(|(_, value)| value.clone()).or_else(published)
 }
 
-fn set(entry: &mut SuiteEntry, name: &str, value: String) {
+fn set(entry: &mut SuiteEntry, name: &str, value: SettingValue) {
     entry.settings.retain(|(known, _)| known != name);
     entry.settings.push((name.to_owned(), value));
 }
 
-fn share(text: &str) -> Option<f64> {
-    match text.trim().strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0),
-        None => text.trim().parse().ok(),
+fn duration_ns(entry: &SuiteEntry, name: &str) -> Option<u64> {
+    value(entry, name)?.duration_ns().ok()
+}
+
+/// Sets how narrow the intervals of a test must be, as a share, where it has such a setting.
+fn set_certainty(entry: &mut SuiteEntry, share: f64) {
+    for name in CERTAINTY {
+        if value(entry, name).is_some() {
+            set(entry, name, SettingValue::Share(share));
+        }
     }
 }
 
-fn duration_ns(entry: &SuiteEntry, name: &str) -> Option<u64> {
-    typed(entry, name)?.parse::<Nanos>().ok().map(|ns| ns.0)
-}
-
-/// A time as a setting takes it, in milliseconds; at least one.
-fn in_words(ns: f64) -> String {
-    format!("{}ms", (ns / MILLISECOND_NS as f64).round().max(1.0) as u64)
+/// A time as a setting takes it: whole milliseconds, at least one.
+fn whole_ms(ns: f64) -> SettingValue {
+    let ms = (ns / MILLISECOND_NS as f64).round().max(1.0);
+    SettingValue::Ns((ms * MILLISECOND_NS as f64) as u64)
 }
 
 /// Measures every rate until its interval is ± `wanted` (a share of the figure). Half the width
@@ -82,19 +79,15 @@ fn in_words(ns: f64) -> String {
 pub fn be_precise(suite: &mut Suite, choice: &mut Choice, wanted: f64) {
     let mut longest = 1.0_f64;
     for entry in all_entries(suite, choice) {
-        let Some(own) = CERTAINTY.iter().find_map(|name| share(&typed(entry, name)?)) else {
+        let Some(own) = CERTAINTY.iter().find_map(|name| value(entry, name)?.share().ok()) else {
             continue;
         };
         // 0 % is never reached: such a cell takes all of its time already.
         let times = if own > 0.0 { (own / wanted).powi(2).clamp(1.0, MAX_TIMES) } else { 1.0 };
         longest = longest.max(times);
-        for name in CERTAINTY {
-            if typed(entry, name).is_some() {
-                set(entry, name, format!("{}%", wanted * 100.0));
-            }
-        }
+        set_certainty(entry, wanted);
         if let Some(most_ns) = duration_ns(entry, MOST) {
-            set(entry, MOST, in_words(most_ns as f64 * times));
+            set(entry, MOST, whole_ms(most_ns as f64 * times));
         }
     }
     if choice.time_limit_ns.is_none() {
@@ -126,17 +119,13 @@ pub fn fit_to_time(suite: &mut Suite, choice: &mut Choice, plan: &Plan, time_ns:
         let can_stretch = can_stretch(&entry.test);
         let times = if can_stretch { of_stretched } else { of_fixed };
         if can_stretch {
-            for name in CERTAINTY {
-                if typed(entry, name).is_some() {
-                    set(entry, name, "0%".to_owned());
-                }
-            }
+            set_certainty(entry, 0.0);
         }
         let Some(most_ns) = duration_ns(entry, MOST) else { continue };
         let most_ns = most_ns as f64 * times;
-        set(entry, MOST, in_words(most_ns));
+        set(entry, MOST, whole_ms(most_ns));
         if let Some(least_ns) = duration_ns(entry, LEAST).filter(|least| *least as f64 > most_ns) {
-            set(entry, LEAST, in_words((least_ns as f64).min(most_ns)));
+            set(entry, LEAST, whole_ms((least_ns as f64).min(most_ns)));
         }
     }
     choice.time_limit_ns = Some(time_ns.max(SECOND_NS));
@@ -150,18 +139,18 @@ mod tests {
         (Suite::built_in("quick").unwrap(), Choice::default())
     }
 
-    fn of(suite: &Suite, test: &str, name: &str) -> String {
-        typed(suite.tests.iter().find(|entry| entry.test == test).unwrap(), name).unwrap()
+    fn of(suite: &Suite, test: &str, name: &str) -> SettingValue {
+        value(suite.tests.iter().find(|entry| entry.test == test).unwrap(), name).unwrap()
     }
 
     #[test]
     fn twice_as_precise_takes_four_times_as_long() {
         let (mut suite, mut choice) = quick();
         be_precise(&mut suite, &mut choice, 0.025);
-        assert_eq!(of(&suite, "random-write", "certainty"), "2.5%");
-        assert_eq!(of(&suite, "random-write", "slow_certainty"), "2.5%");
-        assert_eq!(of(&suite, "random-write", "max_time"), "40000ms");
-        assert_eq!(of(&suite, "prime", "max_time"), "19s", "it has no certainty");
+        assert_eq!(of(&suite, "random-write", "certainty"), SettingValue::Share(0.025));
+        assert_eq!(of(&suite, "random-write", "slow_certainty"), SettingValue::Share(0.025));
+        assert_eq!(of(&suite, "random-write", "max_time"), SettingValue::Ns(40 * SECOND_NS));
+        assert_eq!(of(&suite, "prime", "max_time"), "19s".into(), "it has no certainty");
         assert_eq!(choice.time_limit_ns, Some(4 * 74 * SECOND_NS));
     }
 
@@ -169,8 +158,8 @@ mod tests {
     fn less_precise_takes_no_longer() {
         let (mut suite, mut choice) = quick();
         be_precise(&mut suite, &mut choice, 0.2);
-        assert_eq!(of(&suite, "random-read", "certainty"), "20%");
-        assert_eq!(of(&suite, "random-read", "max_time"), "4000ms");
+        assert_eq!(of(&suite, "random-read", "certainty"), SettingValue::Share(0.2));
+        assert_eq!(of(&suite, "random-read", "max_time"), SettingValue::Ns(4 * SECOND_NS));
         assert_eq!(choice.time_limit_ns, Some(74 * SECOND_NS));
     }
 

@@ -7,9 +7,9 @@ use record::alike::closest;
 use record::units::{Bytes, Nanos};
 use record::{Claims, Finding, Record, Severity, Use};
 use serde::{Deserialize, Serialize};
-use suite::Choice;
 use suite::catalogue::test_name;
 use suite::definition::Suite;
+use suite::{Choice, SettingValue};
 
 use crate::claims;
 use crate::effort;
@@ -165,11 +165,11 @@ pub fn read_duration(flag: &str, text: &str) -> Result<u64> {
 }
 
 /// Splits `test.setting=value`; a test may be called by its other name (`precondition`).
-fn read_setting(text: &str) -> Result<(String, String, String)> {
+fn read_setting(text: &str) -> Result<(String, String, SettingValue)> {
     let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
     match parts {
         Some(((test, setting), value)) => {
-            Ok((test_name(test).to_owned(), setting.to_owned(), value.to_owned()))
+            Ok((test_name(test).to_owned(), setting.to_owned(), value.into()))
         }
         None => usage(format_args!(
             "--set {text}: write TEST.SETTING=VALUE, for example random-write.block=4KiB"
@@ -208,7 +208,7 @@ pub fn file_bytes(suite: &Suite, choice: &Choice) -> Result<u64> {
         if name != "span" || choice.skip.contains(test) {
             continue;
         }
-        for size in value.split(',') {
+        for size in value.as_typed().unwrap_or_default().split(',') {
             let read = size.trim().parse::<Bytes>();
             let bytes = read.map_err(|error| anyhow::anyhow!("{test}.span: {error}")).or_usage()?;
             largest = largest.max(Some(bytes.0));

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use record::units::Nanos;
 use toml::Table;
 
 use crate::catalogue::test_name;
+use crate::settings::SettingValue;
 
 /// A suite, as in its file.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +27,8 @@ pub struct Suite {
 pub struct SuiteEntry {
     /// Name of the test, such as "random-write".
     pub test: String,
-    /// Settings as typed: name to value.
-    pub settings: Vec<(String, String)>,
+    /// Settings: name to value.
+    pub settings: Vec<(String, SettingValue)>,
     /// Numbers of the articles that published it, such as "004"; in suite "seeds" only.
     pub articles: Vec<String>,
 }
@@ -88,8 +88,8 @@ impl Suite {
         let share = time_limit_ns as f64 / before_ns as f64;
         let settings = self.tests.iter_mut().flat_map(|entry| &mut entry.settings);
         for (_, value) in settings.filter(|(name, _)| TIMES.contains(&name.as_str())) {
-            if let Ok(Nanos(ns)) = value.parse() {
-                *value = format!("{}us", (ns as f64 * share / 1000.0).max(1.0) as u64);
+            if let Ok(ns) = value.duration_ns() {
+                *value = SettingValue::Ns((ns as f64 * share).max(1000.0) as u64);
             }
         }
         self
@@ -182,7 +182,7 @@ fn read_entry(entry: &toml::Value) -> Result<SuiteEntry, (String, String)> {
     {
         settings.push((
             key.clone(),
-            typed(value).ok_or_else(|| {
+            typed(value).map(SettingValue::Typed).ok_or_else(|| {
                 (key.clone(), format!("'{key}' is neither a word, a number nor a list of these"))
             })?,
         ));

@@ -45,7 +45,7 @@ pub use outcome::CellOutcome;
 pub use plan::{CHECK, Choice, Plan, PlanError, is_filling};
 pub use planned::{CellList, span_of};
 pub use runner::{RunEnd, RunOptions, run};
-pub use settings::{Setting, SettingError, TestSettings};
+pub use settings::{Setting, SettingError, SettingValue, TestSettings};
 pub use stage::{FileStage, FileStageError, KeptFile, NoStage, StagedFile};
 pub use tally::IoTally;
 pub use target_info::TargetInfo;

@@ -9,7 +9,7 @@ use record::{PlannedCell, Skip, TargetKind, test};
 use crate::catalogue::read_back::{LEAST_RUN_NS, TOO_SHORT};
 use crate::definition::{Suite, SuiteEntry};
 use crate::planned::{CellList, PROBE, span_of};
-use crate::settings::{SettingError, TestSettings};
+use crate::settings::{SettingError, SettingValue, TestSettings};
 use crate::{TargetInfo, Test, catalogue, round_plan};
 
 /// Name of the suite of `flashmark check`.
@@ -23,7 +23,7 @@ pub struct Choice {
     /// Names of the tests that are left out, as `--skip` names them.
     pub skip: Vec<String>,
     /// Changes of `--set test.setting=value`, as (test, setting, value).
-    pub set: Vec<(String, String, String)>,
+    pub set: Vec<(String, String, SettingValue)>,
     /// A time limit in place of the suite's, in nanoseconds.
     pub time_limit_ns: Option<u64>,
     /// Number of times that everything is measured; once if it is `None`.

@@ -24,6 +24,62 @@ pub struct Setting {
     pub about: &'static str,
 }
 
+/// Value of a setting: a text as it was typed, or a number that the program has computed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingValue {
+    /// As typed; it is parsed when the test reads it.
+    Typed(String),
+    /// Of one: 0.05 is 5 %.
+    Share(f64),
+    /// Nanoseconds.
+    Ns(u64),
+}
+
+impl From<&str> for SettingValue {
+    fn from(text: &str) -> SettingValue {
+        SettingValue::Typed(text.to_owned())
+    }
+}
+
+impl SettingValue {
+    /// The text, if it was typed.
+    pub fn as_typed(&self) -> Option<&str> {
+        if let SettingValue::Typed(text) = self { Some(text) } else { None }
+    }
+
+    /// A duration in nanoseconds.
+    ///
+    /// # Errors
+    /// It is none; the reason.
+    pub fn duration_ns(&self) -> Result<u64, String> {
+        match self {
+            SettingValue::Ns(ns) => Ok(*ns),
+            SettingValue::Share(_) => Err("a share is no duration".to_owned()),
+            SettingValue::Typed(text) => {
+                text.trim().parse::<Nanos>().map(|ns| ns.0).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// A share between 0 and 1, or a percentage written "5%".
+    ///
+    /// # Errors
+    /// It is none; the reason.
+    pub fn share(&self) -> Result<f64, String> {
+        let text = match self {
+            SettingValue::Share(share) => return Ok(*share),
+            SettingValue::Ns(_) => return Err("a duration is no share".to_owned()),
+            SettingValue::Typed(text) => text.trim(),
+        };
+        let value = match text.strip_suffix('%') {
+            Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+            None => text.parse::<f64>(),
+        };
+        let share = value.ok().filter(|share| (0.0..=1.0).contains(share));
+        share.ok_or_else(|| format!("'{text}' is not a share between 0 and 100 %"))
+    }
+}
+
 /// The error of an invalid setting, with its name and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
@@ -63,7 +119,7 @@ pub enum SettingError {
 #[derive(Clone, Debug)]
 pub struct TestSettings {
     test: &'static str,
-    values: BTreeMap<&'static str, String>,
+    values: BTreeMap<&'static str, SettingValue>,
     /// Settings that a user chose, in place of a suite's or published value.
     asked: BTreeSet<&'static str>,
 }
@@ -78,13 +134,13 @@ impl TestSettings {
     pub fn of(test: &'static str, settings: &[Setting]) -> TestSettings {
         TestSettings {
             test,
-            values: settings.iter().map(|s| (s.name, s.default.to_owned())).collect(),
+            values: settings.iter().map(|s| (s.name, s.default.into())).collect(),
             asked: BTreeSet::new(),
         }
     }
 
-    /// Changes one setting; `value` is kept as typed, and parsed when the test reads it.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+    /// Changes one setting.
+    pub fn set(&mut self, name: &str, value: &SettingValue) -> Result<(), SettingError> {
         let Some(slot) = self.values.get_mut(name) else {
             let known = self.values.keys().copied().collect::<Vec<_>>().join(", ");
             let hint = match closest(name, self.values.keys().copied()).as_slice() {
@@ -98,13 +154,13 @@ impl TestSettings {
                 known,
             });
         };
-        value.clone_into(slot);
+        slot.clone_from(value);
         Ok(())
     }
 
     /// The same for a setting that a user chose: if it cannot be followed exactly, that is an
     /// error.
-    pub fn ask(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+    pub fn ask(&mut self, name: &str, value: &SettingValue) -> Result<(), SettingError> {
         self.set(name, value)?;
         self.asked.extend(self.values.keys().find(|known| **known == name).copied());
         Ok(())
@@ -151,13 +207,17 @@ impl TestSettings {
         }
     }
 
-    /// All settings as typed: name and value.
-    pub fn typed(&self) -> Vec<(String, String)> {
+    /// All settings: name and value.
+    pub fn all(&self) -> Vec<(String, SettingValue)> {
         self.values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     }
 
     /// A text as it was given.
     pub fn text(&self, name: &str) -> &str {
+        self.value(name).as_typed().unwrap_or_default()
+    }
+
+    fn value(&self, name: &str) -> &SettingValue {
         self.values.get(name).unwrap_or_else(|| {
             panic!("{} asks for its setting '{name}', which it does not declare", self.test)
         })
@@ -236,7 +296,7 @@ impl TestSettings {
 
     /// A duration in nanoseconds.
     pub fn duration_ns(&self, name: &str) -> Result<u64, SettingError> {
-        Ok(self.read::<Nanos>(name, self.text(name))?.0)
+        self.value(name).duration_ns().map_err(|reason| self.bad(name, reason))
     }
 
     /// A whole number of at least 1.
@@ -258,15 +318,7 @@ impl TestSettings {
 
     /// A share between 0 and 1, or a percentage written "5%".
     pub fn share(&self, name: &str) -> Result<f64, SettingError> {
-        let text = self.text(name).trim();
-        let value = match text.strip_suffix('%') {
-            Some(percent) => percent.trim().parse::<f64>().map(|p| p / 100.0),
-            None => text.parse::<f64>(),
-        };
-        match value {
-            Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-            _ => Err(self.bad(name, format!("'{text}' is not a share between 0 and 100 %"))),
-        }
+        self.value(name).share().map_err(|reason| self.bad(name, reason))
     }
 
     /// One of `words`.

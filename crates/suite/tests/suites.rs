@@ -531,7 +531,7 @@ fn simulated(name: &str) -> TargetInfo {
 fn a_span_that_is_not_there_is_refused_to_whoever_asked_for_it() {
     let target = simulated("class10");
     let asked = |test: &str, value: &str| {
-        let set = vec![(test.to_owned(), "span".to_owned(), value.to_owned())];
+        let set = vec![(test.to_owned(), "span".to_owned(), value.into())];
         let choice = Choice { set, ..Choice::default() };
         Plan::make(&Suite::built_in("quick").unwrap(), &choice, &target)
     };

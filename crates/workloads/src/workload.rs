@@ -140,7 +140,7 @@ fn choose(
 ) -> Result<TestSettings, SettingError> {
     let mut chosen = TestSettings::of(name, known);
     for (name, value) in settings {
-        chosen.set(name, value)?;
+        chosen.set(name, &value.as_str().into())?;
     }
     Ok(chosen)
 }

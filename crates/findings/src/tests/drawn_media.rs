@@ -60,7 +60,7 @@ impl DrawnMedium {
     /// A logger that appends for a quarter of an hour: its lines a second, and the third latest.
     fn lines(&self) -> (f64, u64) {
         let set = |setting: &str, value: &str| {
-            (test::LOG_APPEND.to_owned(), setting.to_owned(), value.to_owned())
+            (test::LOG_APPEND.to_owned(), setting.to_owned(), value.into())
         };
         let choice = Choice {
             only: vec![test::LOG_APPEND.to_owned()],

@@ -4,11 +4,11 @@
 //! to erase, everything that is overwritten is restored; the limits of all tests follow the time
 //! budget; and a medium with an identity of its own is not checked twice within a day.
 
-use record::units::{MILLISECOND_NS, SECOND_NS};
+use record::units::SECOND_NS;
 use record::{Ended, Medium, Moment, Record, TargetKind, Use};
 use store::{RunDir, Store};
-use suite::Choice;
 use suite::definition::Suite;
+use suite::{Choice, SettingValue};
 
 use crate::commands::run;
 use crate::several::{self, SeveralFlags};
@@ -88,22 +88,21 @@ fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
 
 /// Time limit of the capacity probe: half of a short budget, as genuine cards of a few gigabytes
 /// need up to 14 s for it; of a long one, the probe's share in the suite.
-fn probe_time(budget_ns: u64) -> (String, String, String) {
+fn probe_time(budget_ns: u64) -> (String, String, SettingValue) {
     let limit_ns = (budget_ns / 2).min(PROBE_NS).max(budget_ns / SHARE);
-    let words = format!("{}ms", limit_ns / MILLISECOND_NS);
-    (record::test::CAPACITY.to_owned(), "max_time".to_owned(), words)
+    (record::test::CAPACITY.to_owned(), "max_time".to_owned(), SettingValue::Ns(limit_ns))
 }
 
 /// Random writes of 4 KiB alone: the span must be primed for them, and the caches full.
-fn fewer_cells(budget_ns: u64) -> [(String, String, String); 4] {
-    let share = format!("{}ms", budget_ns / 4 / MILLISECOND_NS);
+fn fewer_cells(budget_ns: u64) -> [(String, String, SettingValue); 4] {
+    let share = SettingValue::Ns(budget_ns / 4);
     [
-        (record::test::PRIME, "max_time", share.as_str()),
-        (record::test::RANDOM_WRITE, "block", "4KiB"),
-        (record::test::RANDOM_WRITE, "overwhelm_time", "50%"),
-        (record::test::RANDOM_WRITE, "max_time", &share),
+        (record::test::PRIME, "max_time", share.clone()),
+        (record::test::RANDOM_WRITE, "block", "4KiB".into()),
+        (record::test::RANDOM_WRITE, "overwhelm_time", SettingValue::Share(0.5)),
+        (record::test::RANDOM_WRITE, "max_time", share),
     ]
-    .map(|(test, name, value)| (test.to_owned(), name.to_owned(), value.to_owned()))
+    .map(|(test, name, value)| (test.to_owned(), name.to_owned(), value))
 }
 
 /// Tests that none of these uses needs.

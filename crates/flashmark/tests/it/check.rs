@@ -75,7 +75,10 @@ fn a_medium_that_was_not_given_away_holds_what_it_held() {
     let bytes = fs::read(&image).unwrap();
     let flashmark = Flashmark::new();
     let found = line(&flashmark, &[device.word(), "--budget", "10m"], 0);
-    assert_eq!(answers(&found), ["no-sign", "not-tested", "not-tested"], "{found}");
+    let [genuine, fit, healthy] = answers(&found);
+    assert_eq!((genuine, fit), ("no-sign", "not-tested"), "{found}");
+    // On a busy machine its slow reads may be those of a medium that fails.
+    assert!(["not-tested", "cannot-be-told"].contains(&healthy), "{found}");
     let summary = &found["summary"];
     assert!(summary["fit_reason"].as_str().unwrap().contains("--erase"), "{found}");
     // What a busy machine reads in what time is no matter of this test.
@@ -135,7 +138,7 @@ fn a_partition_is_no_evidence_for_its_medium() {
     let scratch = Scratch::new();
     let device = LoopDevice::with(&scratch.image("image", 256 * MIB), &["--direct-io=on"]);
     let part = add_partition(&device, 1, 1, 100);
-    let words = ["check", &part, "--budget", "10s", "--claim", "capacity=256MB", "--quiet"];
+    let words = ["check", &part, "--budget", "30s", "--claim", "capacity=256MB", "--quiet"];
     let ran = Flashmark::new().done(&words);
     let screen = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [

@@ -293,7 +293,8 @@ fn an_interrupted_run_is_kept_and_taken_up_again() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let flashmark = Flashmark::new();
         let child = long_run(&flashmark, &device, &suite);
-        // Into the cell that lasts: what is asserted of it needs more than its first seek.
+        eventually("the cell that lasts", || (acknowledged(&flashmark).len() == 2).then_some(()));
+        // What is asserted of it needs more than its first seek.
         std::thread::sleep(Duration::from_secs(2));
         interrupt(&child, signal);
         let ran = Ran::from(child.wait_with_output().unwrap());

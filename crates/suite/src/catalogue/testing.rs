@@ -229,7 +229,7 @@ impl TestBench {
             let test = words.next().unwrap_or_default().to_owned();
             let settings = words
                 .filter_map(|word| word.split_once('='))
-                .map(|(name, value)| (name.to_owned(), value.to_owned()));
+                .map(|(name, value)| (name.to_owned(), value.into()));
             SuiteEntry { test, settings: settings.collect(), ..SuiteEntry::default() }
         };
         let tests = tests.iter().map(entry).collect();

@@ -67,7 +67,7 @@ impl RecordOps {
         settings.choices("forms", &FORMS)?;
         let entry = SuiteEntry {
             test: KIND.name.into(),
-            settings: settings.typed(),
+            settings: settings.all(),
             ..SuiteEntry::default()
         };
         let suite = Suite {

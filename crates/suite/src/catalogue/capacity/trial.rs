@@ -350,7 +350,7 @@ pub(crate) fn run_probe(
     let settings = settings.split_whitespace().filter_map(|word| word.split_once('='));
     let entry = SuiteEntry {
         test: Capacity.name().into(),
-        settings: settings.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        settings: settings.map(|(name, value)| (name.to_owned(), value.into())).collect(),
         ..SuiteEntry::default()
     };
     let suite = Suite {
