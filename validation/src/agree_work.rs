@@ -172,8 +172,5 @@ fn open(path: &Path, bytes: u64) -> Result<WorkFile, WorkError> {
     let file = file.map_err(|error| WorkError::io("work", "opening a file", error))?;
     let device =
         blockio::RealDevice::from_file(file, bytes, true, &blockio::OpenSettings::default());
-    Ok(Box::new(device.map_err(|error| WorkError::Impossible {
-        work: "work".into(),
-        reason: error.to_string(),
-    })?))
+    Ok(Box::new(device.map_err(|error| WorkError::impossible("work", error))?))
 }

@@ -46,7 +46,7 @@ pub struct WorkloadContext<'a> {
     /// Seed of every random choice.
     pub seed: u64,
     /// Set from another thread to end the work, which then ends within a second with
-    /// [`WorkError::Interrupted`].
+    /// [`WorkError::interrupted`].
     pub stop: &'a AtomicBool,
     /// Receives the progress, ten times a second at most.
     pub on_progress: &'a mut dyn FnMut(WorkloadProgress),
@@ -121,8 +121,7 @@ pub static KINDS: &[WorkloadKind] =
 /// typed). `files:TRACE` repeats a recording of operations on files.
 ///
 /// # Errors
-/// [`WorkError::Unknown`] names the works that there are; [`WorkError::Setting`] names the setting
-/// that is not possible.
+/// Names the works that there are, or the setting that is not possible.
 pub fn find(name: &str, settings: &[(String, String)]) -> Result<Box<dyn Workload>, WorkError> {
     if name.starts_with(FILES_PREFIX) {
         let chosen = choose(files::NAME, files::SETTINGS, settings)?;

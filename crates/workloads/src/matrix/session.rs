@@ -375,7 +375,7 @@ fn work(
     events: EventSink<'_>,
 ) -> Result<Vec<Cell>, WorkError> {
     let name = combination.work.clone();
-    let impossible = |reason: String| WorkError::Impossible { work: name.clone(), reason };
+    let impossible = |reason: String| WorkError::impossible(&name, reason);
     let work = trial.works.iter().find(|work| work.name() == combination.work);
     let work = work.ok_or_else(|| impossible("there is no such work".to_owned()))?;
     if prepared.free_bytes < work.needs_bytes() {

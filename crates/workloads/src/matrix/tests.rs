@@ -42,7 +42,7 @@ impl Workload for Tiny<'_> {
     }
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
         if context.stop.load(Ordering::Relaxed) {
-            return Err(WorkError::Interrupted { work: "tiny".into() });
+            return Err(WorkError::interrupted("tiny"));
         }
         if [IO_ERROR, DEAD].contains(&self.0.get()) {
             return Err(WorkError::io("tiny", "writing", io::Error::from_raw_os_error(19)));
@@ -154,7 +154,7 @@ impl Bench {
         let trial = MatrixTrial {
             combinations: &combinations,
             works: &works,
-            open: &|_, _| Err(WorkError::Interrupted { work: "tiny".into() }),
+            open: &|_, _| Err(WorkError::interrupted("tiny")),
             count_extents: &|_| Err(io::Error::other("no")),
             clock: &|| clock.get(),
             seed: 7,

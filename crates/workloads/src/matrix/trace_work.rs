@@ -33,9 +33,9 @@ impl TraceWork {
     /// Reads the trace that `name` ("trace:FILE") names.
     ///
     /// # Errors
-    /// [`WorkError::Impossible`] with what is wrong with the trace.
+    /// What is wrong with the trace.
     pub fn open(name: &str) -> Result<TraceWork, WorkError> {
-        let impossible = |reason: String| WorkError::Impossible { work: name.to_owned(), reason };
+        let impossible = |reason: String| WorkError::impossible(name, reason);
         let path = Path::new(name.strip_prefix(PREFIX).unwrap_or(name));
         let trace = trace::open(path).map_err(|error| impossible(error.to_string()))?;
         let survey = TraceSurvey::of(&trace, &AtomicBool::new(false))
@@ -59,7 +59,7 @@ impl TraceWork {
         device: &mut dyn Device,
         context: &mut WorkloadContext<'_>,
     ) -> Result<Vec<Cell>, WorkError> {
-        let failed = |reason: String| WorkError::Impossible { work: self.name.clone(), reason };
+        let failed = |reason: String| WorkError::impossible(&self.name, reason);
         let room = Extent::new(0, self.file_bytes);
         let settings = ReplaySettings {
             pace: Pace::Max,
@@ -84,9 +84,7 @@ impl TraceWork {
             .map_err(|error| failed(error.to_string()))?;
         match (&outcome.failure, outcome.stop) {
             (Some(error), _) => Err(WorkError::device(&self.name, doing, error)),
-            (None, Some(Stop::Interrupted)) => {
-                Err(WorkError::Interrupted { work: self.name.clone() })
-            }
+            (None, Some(Stop::Interrupted)) => Err(WorkError::interrupted(&self.name)),
             (None, _) => {
                 (context.look)(InspectionPoint::After);
                 Ok(replay.cells(&outcome))

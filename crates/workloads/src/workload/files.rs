@@ -61,15 +61,15 @@ impl FilesWork {
     /// Reads the recording that `name` ("files:TRACE") names.
     ///
     /// # Errors
-    /// [`WorkError::Impossible`] with what is wrong with it.
+    /// What is wrong with it.
     pub fn open(name: &str, settings: &TestSettings) -> Result<FilesWork, WorkError> {
         let recorded_pace = settings.choice("pace", &["max", "recorded"])? == "recorded";
         let path = Path::new(name.strip_prefix(PREFIX).unwrap_or(name));
         let read = FileTrace::open(path, settings.text("below"))
             .and_then(|trace| FileTraceSurvey::of(&trace).map(|survey| (trace, survey)));
-        let (trace, survey) = read.map_err(|error| impossible(&error.to_string()))?;
+        let (trace, survey) = read.map_err(broken)?;
         if survey.operations() == 0 {
-            return Err(impossible("the recording has no operations there"));
+            return Err(WorkError::impossible(NAME, "the recording has no operations there"));
         }
         Ok(FilesWork { name: name.to_owned(), trace, survey, recorded_pace })
     }
@@ -204,12 +204,8 @@ fn params(form: &str) -> Params {
     }
 }
 
-fn impossible(reason: &str) -> WorkError {
-    WorkError::Impossible { work: NAME.to_owned(), reason: reason.to_owned() }
-}
-
 fn broken(error: TraceError) -> WorkError {
-    impossible(&error.to_string())
+    WorkError::impossible(NAME, error)
 }
 
 impl Workload for FilesWork {

@@ -115,10 +115,7 @@ impl Workload for RecordOps {
         )?;
         let on = format!("{}, {}", place.mount.kind, place.mount.joined_options());
         let planned = self.plan(medium.facts().clone());
-        let (target, plan) = planned.map_err(|error| WorkError::Impossible {
-            work: KIND.name.into(),
-            reason: error.to_string(),
-        })?;
+        let (target, plan) = planned.map_err(|error| WorkError::impossible(KIND.name, error))?;
         let medium: Box<dyn Device> = medium;
         let mut medium = ExtentGuard::new(medium, Extents::default());
         let context = &mut *run.context;
@@ -144,7 +141,7 @@ impl Workload for RecordOps {
 /// The cells, or the reason why there are none.
 fn judge(end: RunEnd) -> Result<Vec<Cell>, WorkError> {
     if end.ended == Ended::Interrupted {
-        return Err(WorkError::Interrupted { work: KIND.name.into() });
+        return Err(WorkError::interrupted(KIND.name));
     }
     let broken = end.cells.iter().find(|cell| cell.stop == record::Stop::Error);
     let doing = |cell: Option<&Cell>| {
@@ -157,7 +154,7 @@ fn judge(end: RunEnd) -> Result<Vec<Cell>, WorkError> {
         .and_then(|cell| cell.reason.clone())
         .or_else(|| end.skipped.first().map(|skip| skip.reason.clone()));
     match reason {
-        Some(reason) => Err(WorkError::Impossible { work: KIND.name.into(), reason }),
+        Some(reason) => Err(WorkError::impossible(KIND.name, reason)),
         None => Ok(end.cells),
     }
 }

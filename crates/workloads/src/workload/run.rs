@@ -108,7 +108,7 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
     /// done.
     ///
     /// # Errors
-    /// [`WorkError::Interrupted`] if it is to end.
+    /// [`WorkError::interrupted`] if it is to end.
     #[inline]
     pub fn checkpoint(
         &mut self,
@@ -136,7 +136,7 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
     #[inline]
     pub fn go_on(&self) -> Result<(), WorkError> {
         let stop = self.context.stop.load(Ordering::Relaxed);
-        if stop { Err(WorkError::Interrupted { work: self.work.to_owned() }) } else { Ok(()) }
+        if stop { Err(WorkError::interrupted(self.work)) } else { Ok(()) }
     }
 
     /// Sleeps for `ns` nanoseconds; an interruption ends it early.

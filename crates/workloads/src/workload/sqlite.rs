@@ -74,7 +74,7 @@ impl Sqlite {
             let reason = format!(
                 "SQLite uses journal mode '{chosen}' on this file system, not '{journal}'; say --set sqlite.journal={chosen}"
             );
-            return Err(WorkError::Impossible { work: KIND.name.into(), reason });
+            return Err(WorkError::impossible(KIND.name, reason));
         }
         let mut random = run.random("keys");
         let mut value = vec![0u8; self.value_bytes as usize];
@@ -100,7 +100,7 @@ impl Sqlite {
                 |damage| damage,
                 |kept| format!("{rows} rows were committed and {kept} are there"),
             );
-            return Err(WorkError::Damaged { work: KIND.name.into(), reason });
+            return Err(WorkError::damaged(KIND.name, reason));
         }
         database.close().map_err(|(_, error)| failure("closing the database", &error))?;
         let database_bytes = run.check("looking at the database", std::fs::metadata(&path))?.len();
@@ -191,9 +191,8 @@ fn check(database: &Connection) -> rusqlite::Result<Result<u64, String>> {
 
 /// An error of SQLite as the failure of this work.
 fn failure(doing: &str, error: &rusqlite::Error) -> WorkError {
-    let (work, doing) = (KIND.name.to_owned(), doing.to_owned());
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => WorkError::NoSpace { work, doing },
-        _ => WorkError::Failed { work, doing, source: io::Error::other(error.to_string()) },
+        Some(ErrorCode::DiskFull) => WorkError::no_space(KIND.name, doing),
+        _ => WorkError::io(KIND.name, doing, io::Error::other(error.to_string())),
     }
 }

@@ -28,12 +28,12 @@ use record::{
 use stats::latency;
 use suite::{Setting, SettingError, TestSettings};
 
-use self::turns::WorkerEnd;
-use self::worker::Worker;
+use self::turns::{Turns, WorkerEnd};
+use self::worker::work;
 use super::clock::now_ns;
 use super::ledger::figure;
 use super::run::WorkloadRun;
-use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
+use super::{InspectionPoint, WorkError, WorkFile, Workload, WorkloadContext, WorkloadKind};
 use crate::single_io::lay_down;
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
@@ -79,7 +79,7 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
     make: |settings| Ok(Box::new(Threads::new(settings)?)),
 };
 
-/// A phase, in iozone's order.
+/// A phase.
 #[derive(Debug)]
 struct Phase {
     pub name: &'static str,
@@ -89,21 +89,23 @@ struct Phase {
     pub finishes: bool,
 }
 
-const fn phase(name: &'static str, direction: Direction, pattern: Pattern) -> Phase {
-    Phase { name, direction, pattern, finishes: false }
+const fn phase(
+    name: &'static str,
+    direction: Direction,
+    pattern: Pattern,
+    finishes: bool,
+) -> Phase {
+    Phase { name, direction, pattern, finishes }
 }
 
-const fn finishing(name: &'static str, direction: Direction, pattern: Pattern) -> Phase {
-    Phase { finishes: true, ..phase(name, direction, pattern) }
-}
-
+/// In iozone's order.
 const PHASES: [Phase; 6] = [
-    finishing("write", Direction::Write, Pattern::Sequential),
-    phase("rewrite", Direction::Write, Pattern::Sequential),
-    phase("read", Direction::Read, Pattern::Sequential),
-    phase("reread", Direction::Read, Pattern::Sequential),
-    phase("random-read", Direction::Read, Pattern::Permutation),
-    finishing("random-write", Direction::Write, Pattern::Permutation),
+    phase("write", Direction::Write, Pattern::Sequential, true),
+    phase("rewrite", Direction::Write, Pattern::Sequential, false),
+    phase("read", Direction::Read, Pattern::Sequential, false),
+    phase("reread", Direction::Read, Pattern::Sequential, false),
+    phase("random-read", Direction::Read, Pattern::Permutation, false),
+    phase("random-write", Direction::Write, Pattern::Permutation, true),
 ];
 
 /// The phase that decides whether a medium is usable under a system.
@@ -223,19 +225,6 @@ impl Threads {
         Ok(())
     }
 
-    /// Opens the file of a thread, or makes it.
-    fn worker(
-        &self,
-        form: Form,
-        thread: usize,
-        path: &std::path::Path,
-        run: &mut WorkloadRun<'_, '_>,
-    ) -> Result<Worker, WorkError> {
-        let file = (run.context.open)(path, form.size_bytes)?;
-        Worker::new(file, self.content, self.block_bytes, thread as u32)
-            .map_err(|error| failed("making a buffer", &error))
-    }
-
     /// Runs one phase: all threads begin together.
     fn phase(
         &self,
@@ -250,18 +239,23 @@ impl Threads {
             paths.iter().filter(|path| path.exists()).try_for_each(|path| run.remove(path))?;
         }
         let seed = run.random("order").bits();
-        let opened =
-            paths.iter().enumerate().map(|(thread, path)| self.worker(form, thread, path, run));
-        let workers = opened.collect::<Result<Vec<Worker>, _>>()?;
-        let direct = workers.iter().all(Worker::is_direct);
+        let open = |path: &PathBuf| {
+            let mut file = (run.context.open)(path, form.size_bytes)?;
+            let prepared = file.prepare(1, self.block_bytes as usize);
+            prepared.map(|()| file).map_err(|error| failed("making a buffer", &error))
+        };
+        let files = paths.iter().map(open).collect::<Result<Vec<WorkFile>, _>>()?;
+        let direct = files.iter().all(|file| !file.facts().direct_refused);
         let limit_ns = form.time_ns.unwrap_or(self.max_ns);
-        let signals = Signals::new(workers.len() + 1);
+        let signals = Signals::new(files.len() + 1);
         let (ends, parent_ns, interrupted) = std::thread::scope(|scope| {
             let signals = &signals;
-            let spawn = |worker: Worker| {
-                scope.spawn(move || worker.run(form, phase, seed, limit_ns, signals))
+            let spawn = |(thread, file): (u64, WorkFile)| {
+                let block_bytes = self.block_bytes;
+                let turns = Turns { form, phase, block_bytes, order: None, limit_ns, signals };
+                scope.spawn(move || work(file, thread, self.content, seed, turns))
             };
-            let handles: Vec<_> = workers.into_iter().map(spawn).collect();
+            let handles: Vec<_> = (0..).zip(files).map(spawn).collect();
             signals.begin.wait();
             let begun_ns = now_ns();
             let watched = self.watch(form, phase, begun_ns, limit_ns, signals, run);

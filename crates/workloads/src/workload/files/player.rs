@@ -108,7 +108,7 @@ impl<'a> FilePlayer<'a> {
     fn wait(&self, operation: &FileOperation, pace: FilePace) -> Result<(), WorkError> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
-                return Err(WorkError::Interrupted { work: NAME.to_owned() });
+                return Err(WorkError::interrupted(NAME));
             }
             let FilePace::Recorded { begun_ns } = pace else { return Ok(()) };
             let left_ns = begun_ns.saturating_add(operation.at_ns).saturating_sub(now_ns());

@@ -101,7 +101,7 @@ impl Turns<'_> {
         turn >= self.records() && !goes_round || self.signals.give_up.load(Ordering::Relaxed)
     }
 
-    fn records(&self) -> u64 {
+    pub fn records(&self) -> u64 {
         self.form.size_bytes / self.block_bytes
     }
 
