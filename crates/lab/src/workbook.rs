@@ -161,11 +161,14 @@ pub fn workbook(record: &Record) -> Result<Vec<u8>, XlsxError> {
     let tries = tries(record);
     let mut workbook = Workbook::new();
     summary(workbook.add_worksheet(), &tries)?;
-    results(workbook.add_worksheet(), &tries)?;
-    let phases: Vec<&Cell> =
-        record.cells.iter().filter(|cell| record::thread_views(cell).is_some()).collect();
+    let heads =
+        COLUMNS.iter().map(|(name, is_number)| (*name, if *is_number { 11.0 } else { 16.0 }));
+    let values: Vec<Vec<Value>> = tries.into_iter().map(|one| one.values).collect();
+    table(workbook.add_worksheet(), "Results", heads, &values, 2)?;
+    let phases: Vec<Vec<Value>> = record.cells.iter().filter_map(thread_row).collect();
     if !phases.is_empty() {
-        threads(workbook.add_worksheet(), &phases)?;
+        let heads = THREADS.into_iter().map(|name| (name, 16.0));
+        table(workbook.add_worksheet(), "Threads", heads, &phases, 2)?;
     }
     about(workbook.add_worksheet(), record)?;
     workbook.save_to_buffer()
@@ -175,14 +178,24 @@ fn head() -> Format {
     Format::new().set_bold().set_text_wrap().set_background_color("#E8ECF1")
 }
 
-fn results(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
-    sheet.set_name("Results")?;
-    for (column, (name, is_number)) in (0_u16..).zip(COLUMNS) {
+/// Fills a sheet with a table: its name, heads with their widths, and rows; the heads and the first
+/// `fixed` columns stay in sight.
+fn table<'a>(
+    sheet: &mut Worksheet,
+    name: &str,
+    heads: impl Iterator<Item = (&'a str, f64)>,
+    rows: &[Vec<Value>],
+    fixed: u16,
+) -> Result<(), XlsxError> {
+    sheet.set_name(name)?;
+    let mut last = 0;
+    for (column, (name, width)) in (0_u16..).zip(heads) {
         sheet.write_with_format(0, column, name, &head())?;
-        sheet.set_column_width(column, if is_number { 11 } else { 16 })?;
+        sheet.set_column_width(column, width)?;
+        last = column;
     }
-    for (row, one) in (1_u32..).zip(tries) {
-        for (column, value) in (0_u16..).zip(&one.values) {
+    for (row, values) in (1_u32..).zip(rows) {
+        for (column, value) in (0_u16..).zip(values) {
             match value {
                 Value::Text(text) => sheet.write_string(row, column, text)?,
                 Value::Number(number) => sheet.write_number(row, column, *number)?,
@@ -190,38 +203,31 @@ fn results(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
             };
         }
     }
-    sheet.set_freeze_panes(1, 2)?;
-    if !tries.is_empty() {
-        sheet.autofilter(0, 0, tries.len() as u32, COLUMNS.len() as u16 - 1)?;
+    sheet.set_freeze_panes(1, fixed)?;
+    if !rows.is_empty() {
+        sheet.autofilter(0, 0, rows.len() as u32, last)?;
     }
     Ok(())
 }
 
-/// Writes the throughput of the threads in each phase of each try, as iozone's throughput mode
-/// prints it.
-fn threads(sheet: &mut Worksheet, phases: &[&Cell]) -> Result<(), XlsxError> {
-    sheet.set_name("Threads")?;
-    let names = ["file system", "scheduler", "repeat", "phase"];
-    let views = ["children MB/s", "parent MB/s", "slowest MB/s", "fastest MB/s"];
-    for (column, name) in (0_u16..).zip(names.iter().chain(&views)) {
-        sheet.write_with_format(0, column, *name, &head())?;
-        sheet.set_column_width(column, 16)?;
-    }
-    for (row, cell) in (1_u32..).zip(phases) {
-        let labels = ["filesystem", "scheduler", "repeat"].map(|name| cell.label(name));
-        let phase = cell.params.form.as_deref().unwrap_or_default();
-        for (column, text) in (0_u16..).zip(labels.into_iter().chain([phase])) {
-            sheet.write_string(row, column, text)?;
-        }
-        let views = record::thread_views(cell).into_iter().flatten();
-        for (column, view) in (names.len() as u16..).zip(views) {
-            if let Some(mbps) = view {
-                sheet.write_number(row, column, mbps)?;
-            }
-        }
-    }
-    sheet.set_freeze_panes(1, 2)?;
-    Ok(())
+/// The throughput of the threads in each phase of each try, as iozone's throughput mode prints it.
+const THREADS: [&str; 8] = [
+    "file system",
+    "scheduler",
+    "repeat",
+    "phase",
+    "children MB/s",
+    "parent MB/s",
+    "slowest MB/s",
+    "fastest MB/s",
+];
+
+/// A row of the sheet "Threads"; `None` if the cell is of no threads.
+fn thread_row(cell: &Cell) -> Option<Vec<Value>> {
+    let labels = ["filesystem", "scheduler", "repeat"].map(|name| cell.label(name));
+    let phase = cell.params.form.as_deref().unwrap_or_default();
+    let texts = labels.into_iter().chain([phase]).map(|text| Value::Text(text.to_owned()));
+    Some(texts.chain(record::thread_views(cell)?.map(Value::of)).collect())
 }
 
 /// A row of the summary: its combination and its results.
@@ -261,14 +267,12 @@ fn rows(tries: &[Try]) -> Vec<Row> {
 /// Writes one row for each combination; the best of each work is 1. Results of formulas are written
 /// too, for programs that do not calculate.
 fn summary(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
-    sheet.set_name("Summary")?;
     let names = ["tries", "mean result", "least", "largest", "unit", "against the best"];
-    let all = COLUMNS[..usize::from(LABELS)].iter().map(|(name, _)| *name).chain(names);
-    for (column, name) in (0..).zip(all) {
-        sheet.write_with_format(0, column, name, &head())?;
-        sheet.set_column_width(column, 15)?;
-    }
+    let heads = COLUMNS[..usize::from(LABELS)].iter().map(|(name, _)| *name).chain(names);
     let rows = rows(tries);
+    let labels = |row: &Row| row.labels.iter().cloned().map(Value::Text).collect();
+    let values: Vec<Vec<Value>> = rows.iter().map(labels).collect();
+    table(sheet, "Summary", heads.map(|name| (name, 15.0)), &values, 0)?;
     let last = tries.len() + 1;
     let mut at = 0;
     while at < rows.len() {
@@ -292,10 +296,6 @@ fn summary(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
         sheet.add_conditional_format(group.start as u32 + 1, 10, group.end as u32, 10, &scale)?;
         at += count;
     }
-    sheet.set_freeze_panes(1, 0)?;
-    if !rows.is_empty() {
-        sheet.autofilter(0, 0, rows.len() as u32, 10)?;
-    }
     Ok(())
 }
 
@@ -315,9 +315,6 @@ fn write_row(
     last: usize,
     best: Option<f64>,
 ) -> Result<(), XlsxError> {
-    for (column, label) in (0..).zip(&row.labels) {
-        sheet.write_string(at, column, label)?;
-    }
     let line = at + 1;
     let columns = ["A", "B", "C", "D", "E"];
     let same: Vec<String> = columns
@@ -353,21 +350,15 @@ fn write_row(
         format!("=MIN(G${from}:G${to})/G{line}")
     };
     let relative = if row.larger_is_better { mean / best } else { best / mean };
-    let two = Format::new().set_num_format("0.00");
-    sheet.write_formula(
-        at,
-        6,
-        Formula::new(format!("=AVERAGEIFS({values},{same})")).set_result(mean.to_string()),
-    )?;
-    sheet.write_formula(at, 7, Formula::new(smallest).set_result(least))?;
-    sheet.write_formula(at, 8, Formula::new(biggest).set_result(largest))?;
+    let mean_formula = format!("=AVERAGEIFS({values},{same})");
+    let figures = [(mean_formula, mean.to_string()), (smallest, least), (biggest, largest)];
+    for (column, (formula, result)) in (6..).zip(figures) {
+        sheet.write_formula(at, column, Formula::new(formula).set_result(result))?;
+    }
     sheet.write_string(at, 9, if row.larger_is_better { "a second" } else { "s" })?;
-    sheet.write_formula_with_format(
-        at,
-        10,
-        Formula::new(against).set_result(relative.to_string()),
-        &two,
-    )?;
+    let two = Format::new().set_num_format("0.00");
+    let against = Formula::new(against).set_result(relative.to_string());
+    sheet.write_formula_with_format(at, 10, against, &two)?;
     Ok(())
 }
 
