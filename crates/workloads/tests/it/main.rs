@@ -2,6 +2,5 @@
 //! name failures.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod file_device;
 mod kernel;
 mod works;

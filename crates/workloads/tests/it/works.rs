@@ -1,14 +1,14 @@
 //! Every work, small, in a temporary directory.
 
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use blockio::{OpenSettings, RealDevice};
 use flashmark_workloads::workload::{
-    InspectionPoint, KINDS, WorkError, WorkloadContext, WorkloadProgress, find,
+    InspectionPoint, KINDS, WorkError, WorkFile, WorkloadContext, WorkloadProgress, find,
 };
 use record::{Cell, Stop};
-
-use crate::file_device::FileDevice;
 
 /// Settings with which each work takes a moment.
 pub fn small(name: &str) -> Vec<(String, String)> {
@@ -22,6 +22,14 @@ pub fn small(name: &str) -> Vec<(String, String)> {
         other => panic!("no settings for '{other}'"),
     };
     settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+/// Opens a file past the page cache, where its file system allows that.
+fn open(path: &Path, bytes: u64) -> Result<WorkFile, WorkError> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+    let file = file.map_err(|error| WorkError::io("test", "opening a file", error))?;
+    let device = RealDevice::from_file(file, bytes, true, &OpenSettings::default());
+    Ok(Box::new(device.map_err(|error| WorkError::impossible("test", error))?))
 }
 
 /// Progress and phases that a work reported.
@@ -49,7 +57,7 @@ pub fn run(
     let mut look = |point| points.push(point);
     let mut context = WorkloadContext {
         directory,
-        open: &mut FileDevice::open,
+        open: &mut open,
         seed: 11,
         stop: &stop,
         on_progress: &mut on_progress,
