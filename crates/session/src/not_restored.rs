@@ -64,21 +64,3 @@ pub fn json(unrestored: &Unrestored) -> serde_json::Value {
     let Unrestored { medium, pieces, bytes, .. } = unrestored;
     serde_json::json!({ "medium": medium, "pieces": pieces, "bytes": bytes })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_that_is_not_restored_names_the_bytes_and_the_command() {
-        let unrestored = |medium: &str| Unrestored {
-            medium: medium.to_owned(),
-            pieces: 9,
-            bytes: 9 << 20,
-            first_offset_bytes: Some(0),
-        };
-        insta::assert_snapshot!(words(&unrestored("Generic SD 32 GB"), "20260101-sd"), @"NOT RESTORED: 9 MiB of data from Generic SD 32 GB is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
-        insta::assert_snapshot!(words(&unrestored(""), "20260101-sd"), @"NOT RESTORED: 9 MiB of data from the medium is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
-        assert!(!words(&unrestored("\x1b[2Jcard"), "x").contains('\x1b'));
-    }
-}

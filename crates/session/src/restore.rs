@@ -144,6 +144,12 @@ pub fn outcome(put: &Restored, dir: &RunDir) -> (String, Exit) {
         None => {}
     }
     let mut text = format!("{} of data from the medium are restored", Bytes(put.bytes));
+    if let Some(reason) = &put.not_cleared {
+        return (
+            text + &format!("; what was kept of them could not be removed: {reason}"),
+            Exit::Io,
+        );
+    }
     if put.lost.is_empty() {
         return (text + "; nothing is missing", Exit::Done);
     }
@@ -195,17 +201,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_medium_that_goes_during_the_restore_is_no_success() {
+    fn a_restore_that_was_interrupted_or_left_its_log_is_no_success() {
         let home = tempfile::tempdir().unwrap();
         let run = home.path().join("run");
         std::fs::create_dir(&run).unwrap();
         std::fs::write(run.join(store::JOURNAL_FILE), "").unwrap();
         let dir = store::Store::open(home.path().to_owned()).find(run.to_str().unwrap()).unwrap();
-        let exit = |interrupted| outcome(&Restored { interrupted, ..Restored::default() }, &dir).1;
+        let exit = |put| outcome(&put, &dir).1;
+        let ended = |interrupted| exit(Restored { interrupted, ..Restored::default() });
         let gone = Interruption::Medium(IoError::general(IoErrorKind::Gone, "pulled out"));
         assert_eq!(
-            [exit(Some(gone)), exit(Some(Interruption::Stopped)), exit(None)],
+            [ended(Some(gone)), ended(Some(Interruption::Stopped)), ended(None)],
             [Exit::Io, Exit::Interrupted, Exit::Done]
         );
+        let not_cleared = Some("its file system is read-only".to_owned());
+        assert_eq!(exit(Restored { not_cleared, ..Restored::default() }), Exit::Io);
     }
 }

@@ -10,33 +10,28 @@ use serde::de::IgnoredAny;
 use crate::reading;
 
 #[derive(Deserialize)]
-pub(crate) struct CellOutline {
+struct CellOutline {
     id: String,
     stop: Stop,
 }
 
-/// Parts that are taken from the other lines of a journal.
 #[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum EntryOutline {
-    Cell(CellOutline),
-    Skip(IgnoredAny),
-    Flag(IgnoredAny),
-    Resumed(IgnoredAny),
-    Ended(EndingOutline),
-    Begun(IgnoredAny),
-    Marked(IgnoredAny),
+struct EndingOutline {
+    ended: Ended,
+}
+
+/// Parts that are taken from an event. Each event has one of these keys, or another one.
+#[derive(Deserialize)]
+pub(crate) struct EntryOutline {
+    cell: Option<CellOutline>,
+    resumed: Option<IgnoredAny>,
+    ended: Option<EndingOutline>,
 }
 
 impl EntryOutline {
     pub fn decode(json: &str) -> serde_json::Result<EntryOutline> {
         serde_json::from_str(json)
     }
-}
-
-#[derive(Deserialize)]
-pub(crate) struct EndingOutline {
-    ended: Ended,
 }
 
 /// The progress of a journal.
@@ -52,18 +47,13 @@ pub(crate) struct JournalProgress {
 impl JournalProgress {
     pub fn of(entries: Vec<EntryOutline>) -> JournalProgress {
         let mut reached = JournalProgress::default();
-        for entry in entries {
-            match entry {
-                EntryOutline::Cell(cell) => drop(reached.cells.insert(cell.id, cell.stop)),
-                EntryOutline::Ended(ending) => reached.ended = Some(ending.ended),
-                EntryOutline::Resumed(_) => {
-                    reached.ended = None;
-                    reached.resumed += 1;
-                }
-                EntryOutline::Skip(_)
-                | EntryOutline::Flag(_)
-                | EntryOutline::Begun(_)
-                | EntryOutline::Marked(_) => {}
+        for EntryOutline { cell, resumed, ended } in entries {
+            reached.cells.extend(cell.map(|cell| (cell.id, cell.stop)));
+            reached.resumed += u32::from(resumed.is_some());
+            match (ended, resumed) {
+                (Some(ending), _) => reached.ended = Some(ending.ended),
+                (None, Some(_)) => reached.ended = None,
+                (None, None) => {}
             }
         }
         reached
