@@ -133,8 +133,9 @@ pub(crate) fn has_errors(record: &Record) -> bool {
 fn timed_out(record: &Record) -> Option<FindingBuilder> {
     let failed = failed_by_medium(record).into_iter();
     let (text, waits) = waits::timed_out(record, failed.map(|at| place(&record.cells[at])))?;
-    // A loose contact makes one such error, and not the same one again.
-    let draft = if waits.len() as u64 >= MANY_HANGING || waits::has_bad_place(record) {
+    // A loose contact makes such errors, and not at one place again: nothing tells it from the medium.
+    let is_many = waits.len() as u64 >= MANY_HANGING && !waits::is_of_no_place(record);
+    let draft = if is_many || waits::has_bad_place(record) {
         FindingBuilder::failure("io-error", format!("{text} {COPY_NOW}"))
     } else {
         let then = "Copy what is on it first, then measure again elsewhere.";

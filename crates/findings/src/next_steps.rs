@@ -91,8 +91,10 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
     if usability::of_run(record).is_some() || usability::is_host_cached(record) {
         return vec![NextStep::run("The media that can be measured here", &["list"])];
     }
-    if record.summary.as_ref().is_some_and(|summary| summary.healthy == Answer::No) {
-        let then = match waits::is_of_no_place(record) {
+    let is_of_no_place = waits::is_of_no_place(record);
+    let is_unhealthy = record.summary.as_ref().is_some_and(|summary| summary.healthy == Answer::No);
+    if is_unhealthy || is_of_no_place {
+        let then = match is_of_no_place {
             true => "measure it again with another reader or cable",
             false => "replace it",
         };

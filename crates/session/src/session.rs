@@ -298,9 +298,74 @@ fn unfinished(record: &Record) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufRead as _;
+    use std::process::{Command, Stdio};
+
     use record::{Cell, Params};
+    use store::Store;
 
     use super::*;
+
+    /// A body that would write.
+    #[derive(Default)]
+    struct Writer {
+        has_worked: bool,
+    }
+
+    impl Body for Writer {
+        fn writes(&self, _: &Plan, _: bool) -> Option<(Extents, u64)> {
+            Some((Extents::default(), 4096))
+        }
+
+        fn announcement(&self, _: &Target, _: &Plan, _: u64) -> String {
+            String::new()
+        }
+
+        fn work(&mut self, _: Workplace<'_>) -> Result<RunEnd> {
+            self.has_worked = true;
+            Err(anyhow::anyhow!("it was let through")).or_internal()
+        }
+    }
+
+    /// A medium that somebody began to write after it was claimed.
+    #[test]
+    fn what_came_into_use_since_the_claim_is_not_written() {
+        let scratch = tempfile::tempdir_in("/var/tmp").unwrap();
+        let image = scratch.path().join("image");
+        std::fs::File::create(&image).unwrap().set_len(1 << 20).unwrap();
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(&image).output();
+        let Some(made) = made.ok().filter(|made| made.status.success()) else { return };
+        let node = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+        let (outputs, seed) = (Outputs { quiet: true, ..Outputs::default() }, 1);
+        let erase = Some(node.clone());
+        let request = RunRequest { target: node.clone(), erase, seed, ..RunRequest::default() };
+        let target = Target::open(&request).unwrap();
+        let plan = Plan::default();
+        let opening = crate::begin::opening("run", &request, None, &target, &plan).unwrap();
+        let hold = format!("exec 3<>{node}; echo ready; read line");
+        let mut holder = Command::new("sh")
+            .args(["-c", &hold])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = String::new();
+        std::io::BufReader::new(holder.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        let dir = Store::open(scratch.path().join("home")).create("run", &opening).unwrap();
+        let journal = dir.journal(crate::run_lock::take(&dir).unwrap()).unwrap();
+        let (done, used_ns, taken_anew) = (Vec::new(), 0, false);
+        let mut body = Writer::default();
+        let session =
+            Session { target, plan, request, dir, journal, done, used_ns, taken_anew, outputs };
+        let ended = session.hold(&mut body);
+        drop(holder.stdin.take());
+        holder.wait().unwrap();
+        let _ = Command::new("losetup").args(["--detach", &node]).status();
+        let refusal = ended.unwrap_err();
+        assert_eq!(refusal.exit, Exit::Refused);
+        assert!(refusal.to_string().contains("is held open for writing by"), "{refusal}");
+        assert!(!body.has_worked);
+    }
 
     /// Ctrl-C after errors of the medium: "go on with: flashmark resume".
     #[test]

@@ -232,6 +232,17 @@ fn without_rights_nothing_is_called_empty() {
 /// Runs the program on a terminal of its own: `early` is typed at once, and `typed` when it asks;
 /// with `None` the terminal is closed then.
 fn on_a_terminal(flashmark: &Flashmark, words: &[&str], early: &str, typed: Option<&str>) -> Ran {
+    while_asked(flashmark, words, early, typed, || ())
+}
+
+/// The same; what `hold` returns is held from the question to the end.
+fn while_asked<T>(
+    flashmark: &Flashmark,
+    words: &[&str],
+    early: &str,
+    typed: Option<&str>,
+    hold: impl FnOnce() -> T,
+) -> Ran {
     let program = flashmark.command(&[]);
     let line = format!("{} {}", program.get_program().to_str().unwrap(), words.join(" "));
     let mut command = Command::new("script");
@@ -250,6 +261,7 @@ fn on_a_terminal(flashmark: &Flashmark, words: &[&str], early: &str, typed: Opti
         );
         shown.extend(byte);
     }
+    let _held = hold();
     match typed {
         Some(typed) => keys.write_all(typed.as_bytes()).unwrap(),
         None => drop(keys),
@@ -284,6 +296,11 @@ fn on_a_terminal_the_word_is_asked_for_after_what_lies_there_has_been_shown() {
         assert_eq!((ran.code, runs, sum(&image)), (Some(3), 0, before), "{wrong:?}: {ran}");
         assert!(ran.out.contains("nothing was written"), "{ran}");
     }
+    // Another program begins to write while the question is read.
+    let flashmark = Flashmark::new();
+    let writes = || fs::OpenOptions::new().write(true).open(device.word()).unwrap();
+    let ran = while_asked(&flashmark, &words, "", Some("erase\n"), writes);
+    assert_eq!((ran.code, flashmark.runs().len(), sum(&image)), (Some(3), 0, before), "{ran}");
     // Ctrl-C instead of an answer
     let (ran, runs) = typed("", Some("\u{3}"));
     assert_eq!((ran.code, runs, sum(&image)), (Some(130), 0, before), "{ran}");
