@@ -18,7 +18,6 @@ mod run;
 mod sqlite;
 mod threads;
 mod tree;
-mod unpack;
 mod untar;
 
 use std::path::Path;

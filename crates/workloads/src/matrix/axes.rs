@@ -110,15 +110,13 @@ impl Axes {
                 for align in self.aligns.iter().copied().filter(|align| !align || fits(filesystem))
                 {
                     for mount_options in &self.mount_options {
-                        for scheduler in &self.schedulers {
-                            all.push(Combination {
-                                filesystem: filesystem.clone(),
-                                align,
-                                mount_options: mount_options.clone(),
-                                scheduler: scheduler.clone(),
-                                work: work.clone(),
-                            });
-                        }
+                        all.extend(self.schedulers.iter().map(|scheduler| Combination {
+                            filesystem: filesystem.clone(),
+                            align,
+                            mount_options: mount_options.clone(),
+                            scheduler: scheduler.clone(),
+                            work: work.clone(),
+                        }));
                     }
                 }
             }

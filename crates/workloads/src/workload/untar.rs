@@ -3,14 +3,19 @@
 //! once, as `tar -x && sync` does; `each` makes every file durable before the next, as package
 //! managers do. The time counts until all is durable.
 
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path as FilePath;
+
+use device::content::DataGenerator;
 use record::{Cell, Content, Direction, Flag, Params, Path, Region, Stop, Sync};
+use rustix::io::Errno;
 use suite::{Setting, SettingError, TestSettings};
 
 use super::clock::now_ns;
-use super::ledger::{Ledger, figure};
+use super::ledger::{Ledger, figure, sys};
 use super::run::{self, WorkloadRun};
-use super::tree::{needs_bytes, tree};
-use super::unpack::Unpacker;
+use super::tree::{TreeEntry, needs_bytes, tree};
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
@@ -33,6 +38,9 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
     ],
     make: |settings| Ok(Box::new(Untar::new(settings)?)),
 };
+
+/// Largest write in bytes, so that an interruption is noticed; tar's own are 10 KiB, cp's 128 KiB.
+const PIECE_BYTES: usize = 128 << 10;
 
 struct Untar {
     files: u64,
@@ -65,7 +73,13 @@ impl Untar {
         let top = run.path(sync);
         run.check("making a directory", std::fs::create_dir(&top))?;
         run.sync()?;
-        let mut unpacker = Unpacker::new(run.context.seed, self.content, sync == "each");
+        let mut unpacker = Unpacker {
+            generator: DataGenerator::new(run.context.seed),
+            content: self.content,
+            piece: vec![0; PIECE_BYTES],
+            sync_each: sync == "each",
+            links_left_out: 0,
+        };
         let mut ledger = Ledger::default();
         let (mut stop, started_ns) = (Stop::Ops, now_ns());
         for (done, entry) in entries.iter().enumerate() {
@@ -131,5 +145,81 @@ impl Workload for Untar {
     /// Latencies are those of single entries.
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
         run::each(KIND.name, context, &self.syncs, |number, sync, run| self.form(number, sync, run))
+    }
+}
+
+/// Makes the entries of a tree.
+struct Unpacker {
+    generator: DataGenerator,
+    content: Content,
+    piece: Vec<u8>,
+    /// True to make every file durable before the next one, as package managers do.
+    sync_each: bool,
+    /// Number of symbolic links that the file system does not support (vfat, exfat) and that are
+    /// left out, as tar does.
+    links_left_out: u64,
+}
+
+impl Unpacker {
+    /// Makes one entry below `top` and counts it as one step. Making the data does not count.
+    fn make(
+        &mut self,
+        top: &FilePath,
+        entry: &TreeEntry,
+        number: usize,
+        run: &WorkloadRun<'_, '_>,
+        ledger: &mut Ledger,
+    ) -> Result<(), WorkError> {
+        match entry {
+            TreeEntry::Directory(path) => {
+                run.check("making a directory", ledger.time(0, || fs::create_dir(top.join(path))))
+            }
+            TreeEntry::Link(path, target) => {
+                match ledger.time(0, || sys(rustix::fs::symlink(target, top.join(path)))) {
+                    Err(error)
+                        if matches!(
+                            Errno::from_io_error(&error),
+                            Some(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS)
+                        ) =>
+                    {
+                        self.links_left_out += 1;
+                        Ok(())
+                    }
+                    made => run.check("making a link", made),
+                }
+            }
+            TreeEntry::File(path, bytes) => self.file(&top.join(path), *bytes, number, run, ledger),
+        }
+    }
+
+    fn file(
+        &mut self,
+        path: &FilePath,
+        bytes: u64,
+        number: usize,
+        run: &WorkloadRun<'_, '_>,
+        ledger: &mut Ledger,
+    ) -> Result<(), WorkError> {
+        let begun_ns = now_ns();
+        let mut away_ns = 0;
+        let mut file = run.check("making a file", File::create_new(path))?;
+        let mut at = 0;
+        while at < bytes {
+            run.go_on()?;
+            let length = (bytes - at).min(PIECE_BYTES as u64);
+            let before_ns = now_ns();
+            let piece = &mut self.piece[..(length as usize).next_multiple_of(512)];
+            // The file's number as pass: no two files hold the same.
+            self.generator.fill(piece, self.content, number as u32, at);
+            away_ns += now_ns() - before_ns;
+            run.check("writing a file", file.write_all(&piece[..length as usize]))?;
+            at += length;
+        }
+        if self.sync_each {
+            run.check("making a file durable", sys(rustix::fs::fsync(&file)))?;
+        }
+        drop(file);
+        ledger.count(begun_ns + away_ns, now_ns(), bytes);
+        Ok(())
     }
 }
