@@ -19,7 +19,7 @@ mod trace_work;
 
 pub use axes::{Axes, Combination, LeftOut};
 pub use medium_backend::{MediumBackend, Probe};
-pub use results::{Failed, Results, result_of};
+pub use results::Results;
 pub use session::{End, MatrixEvent, MatrixLimits, MatrixTrial, run};
 pub use trace_work::{PREFIX as TRACE_PREFIX, TraceWork};
 

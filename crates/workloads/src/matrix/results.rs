@@ -1,6 +1,6 @@
 //! Results of the combinations so far, and the choice of those that are worth another repeat.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::units::saturating_sum;
 use record::{Cell, Stop};
@@ -8,26 +8,12 @@ use stats::{ContestRank, RankedGroup, contest, is_open};
 
 use super::Combination;
 
-/// Figure of a headline cell, and true if larger is better: a rate, or seconds if nothing is
-/// counted.
-pub fn result_of(cell: &Cell) -> Option<(f64, bool)> {
-    cell.work_result()
-}
-
-/// A combination that could not be tried.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failed {
-    /// Place of the combination in the list of all, from 0.
-    pub combination: usize,
-    /// The reason why it failed, in the words of its cell.
-    pub reason: String,
-}
-
 /// Results of each combination so far, by its number.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     figures: Vec<BTreeMap<u32, f64>>,
-    failed: Vec<Failed>,
+    /// Those that could not be tried.
+    failed: BTreeSet<usize>,
     larger_is_better: BTreeMap<String, bool>,
     /// Times of the tries, making and unmounting the file system included, in nanoseconds: by work
     /// and file system.
@@ -55,11 +41,9 @@ impl Results {
 
     /// Adds a headline cell.
     pub fn add(&mut self, combinations: &[Combination], number: usize, repeat: u32, cell: &Cell) {
-        match (cell.stop, result_of(cell)) {
+        match (cell.stop, cell.work_result()) {
             (Stop::Error, _) | (_, None) => {
-                let reason =
-                    cell.reason.clone().unwrap_or_else(|| "nothing was measured".to_owned());
-                self.failed.push(Failed { combination: number, reason });
+                self.failed.insert(number);
             }
             (_, Some((figure, larger))) => {
                 self.figures[number].insert(repeat, figure);
@@ -70,7 +54,7 @@ impl Results {
 
     /// Removes the failure of this combination: the medium has failed.
     pub fn remove_failure(&mut self, number: usize) {
-        self.failed.retain(|failed| failed.combination != number);
+        self.failed.remove(&number);
     }
 
     /// Adds the time of one try.
@@ -83,8 +67,7 @@ impl Results {
 
     /// True if this repeat need not be tried: it is done, or the combination has failed.
     pub fn is_over(&self, number: usize, repeat: u32) -> bool {
-        self.figures[number].contains_key(&repeat)
-            || self.failed.iter().any(|failed| failed.combination == number)
+        self.figures[number].contains_key(&repeat) || self.failed.contains(&number)
     }
 
     /// Number of tries with a figure.
@@ -92,8 +75,8 @@ impl Results {
         self.figures.iter().map(BTreeMap::len).sum()
     }
 
-    /// Combinations that could not be tried.
-    pub fn failed(&self) -> &[Failed] {
+    /// Combinations that could not be tried, by their numbers.
+    pub fn failed(&self) -> &BTreeSet<usize> {
         &self.failed
     }
 
@@ -101,8 +84,7 @@ impl Results {
     pub fn places(&self, combinations: &[Combination], work: &str) -> Vec<RankedGroup> {
         let of_work = |number: usize| combinations[number].work == work;
         let figures = |number: usize| {
-            let kept =
-                of_work(number) && !self.failed.iter().any(|failed| failed.combination == number);
+            let kept = of_work(number) && !self.failed.contains(&number);
             if kept { self.figures[number].values().copied().collect() } else { Vec::new() }
         };
         let groups: Vec<Vec<f64>> = (0..combinations.len()).map(figures).collect();

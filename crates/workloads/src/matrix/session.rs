@@ -158,10 +158,9 @@ fn announce(
     events: EventSink<'_>,
 ) -> Result<(), End> {
     let expected = |number: usize| results.expected_ns(&trial.combinations[number]);
-    let failed = |number: usize| results.failed().iter().any(|failed| failed.combination == number);
     let blocks_after = u64::from(trial.limits.least_repeats.saturating_sub(repeat));
     let alive: Vec<usize> =
-        (0..trial.combinations.len()).filter(|number| !failed(*number)).collect();
+        (0..trial.combinations.len()).filter(|number| !results.failed().contains(number)).collect();
     let sum = |numbers: &[usize]| {
         let expected: Option<Vec<u64>> = numbers.iter().map(|number| expected(*number)).collect();
         expected.map(saturating_sum)

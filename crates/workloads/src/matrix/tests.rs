@@ -281,7 +281,7 @@ fn file_systems_that_cannot_be_aligned_are_listed_as_left_out() {
 
 /// Numbers of the combinations that failed for reasons of their own.
 fn failed_by_themselves(went: &Went) -> Vec<usize> {
-    went.results.failed().iter().map(|failed| failed.combination).collect()
+    went.results.failed().iter().copied().collect()
 }
 
 #[test]

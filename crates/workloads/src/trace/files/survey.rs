@@ -17,8 +17,6 @@ pub struct FileTraceSurvey {
     pub before: BTreeMap<String, Option<u64>>,
     /// How many operations there are of each name.
     pub counts: BTreeMap<&'static str, u64>,
-    /// Bytes that were read.
-    pub read_bytes: u64,
     /// Bytes that were written.
     pub written_bytes: u64,
     /// Length of all files together where it is largest, in bytes.
@@ -41,7 +39,7 @@ impl FileTraceSurvey {
     pub fn of(trace: &FileTrace) -> Result<FileTraceSurvey, TraceError> {
         let mut operations = trace.operations()?;
         let mut model = Model::default();
-        model.names.insert(String::new(), Name { inode: None, before: Some(String::new()) });
+        model.add("", Inode { before: Some(String::new()), is_file: false, ..Inode::named() });
         while let Some(operation) = operations.next_operation()? {
             model.take(&operation, &operations)?;
         }
@@ -55,15 +53,7 @@ impl FileTraceSurvey {
     }
 }
 
-/// A name in the tree.
-struct Name {
-    /// Number of its file; none for a directory or a link.
-    inode: Option<u64>,
-    /// What it was called before the recording, if it was there.
-    before: Option<String>,
-}
-
-/// A file that has a name or is open.
+/// What has a name, or is open.
 #[derive(Default)]
 struct Inode {
     bytes: u64,
@@ -71,14 +61,23 @@ struct Inode {
     before: Option<String>,
     names: u32,
     opens: u32,
+    /// False for a directory or a link.
+    is_file: bool,
+}
+
+impl Inode {
+    /// A file with one name.
+    fn named() -> Inode {
+        Inode { names: 1, is_file: true, ..Inode::default() }
+    }
 }
 
 /// The tree as the operations make it.
 #[derive(Default)]
 struct Model {
-    names: BTreeMap<String, Name>,
+    names: BTreeMap<String, u64>,
     inodes: HashMap<u64, Inode>,
-    open: HashMap<u64, Option<u64>>,
+    open: HashMap<u64, u64>,
     next_inode: u64,
     bytes: u64,
     survey: FileTraceSurvey,
@@ -108,7 +107,6 @@ impl Model {
             FileAction::Read { file, offset, bytes } => {
                 let inode = self.opened(*file)?;
                 self.was_there(inode, offset + bytes);
-                self.survey.read_bytes += bytes;
             }
             FileAction::Write { file, offset, bytes } => {
                 let inode = self.opened(*file)?;
@@ -133,7 +131,7 @@ impl Model {
                 let inode = self.file(from)?;
                 self.parent(to)?;
                 self.change(inode, |inode| inode.names += 1);
-                self.names.insert(to.clone(), Name { inode, before: None });
+                self.names.insert(to.clone(), inode);
             }
             FileAction::Unlink { path } => {
                 self.file(path)?;
@@ -145,7 +143,7 @@ impl Model {
             }
             FileAction::Mkdir { path } | FileAction::Symlink { path, .. } => {
                 self.parent(path)?;
-                self.names.insert(path.clone(), Name { inode: None, before: None });
+                self.add(path, Inode { is_file: false, ..Inode::named() });
             }
         }
         Ok(())
@@ -156,19 +154,16 @@ impl Model {
         let is_there = self.names.contains_key(path);
         let inode = if has(OFlags::TMPFILE) {
             self.directory(path)?;
-            Some(self.make(Inode::default()))
+            self.make(Inode { is_file: true, ..Inode::default() })
         } else if has(OFlags::DIRECTORY) || path == "." {
-            self.directory(path)?;
-            None
+            self.directory(path)?
         } else if has(OFlags::CREATE) && (!is_there || has(OFlags::EXCL)) {
             self.parent(path)?;
             self.forget(path);
             // It may have been there; then something is read from it that nothing wrote.
             let is_new = has(OFlags::EXCL) || has(OFlags::TRUNC);
             let before = if is_new { None } else { self.before(path).ok() };
-            let inode = self.make(Inode { names: 1, before, ..Inode::default() });
-            self.names.insert(path.to_owned(), Name { inode: Some(inode), before: None });
-            Some(inode)
+            self.add(path, Inode { before, ..Inode::named() })
         } else {
             self.file(path)?
         };
@@ -182,22 +177,21 @@ impl Model {
         Ok(())
     }
 
-    /// The number of a file by its path. One that nothing made was there before.
-    fn file(&mut self, path: &str) -> Result<Option<u64>, String> {
-        if path != "." && !self.names.contains_key(path) {
-            let before = self.before(path)?;
-            self.survey.before.insert(before.clone(), Some(0));
-            let there = Some(before.clone());
-            let inode = self.make(Inode { names: 1, before: there, ..Inode::default() });
-            self.names.insert(path.to_owned(), Name { inode: Some(inode), before: Some(before) });
+    /// The number of what has a path. A file that nothing made was there before.
+    fn file(&mut self, path: &str) -> Result<u64, String> {
+        if let Some(number) = self.names.get(if path == "." { "" } else { path }) {
+            return Ok(*number);
         }
-        Ok(self.names.get(path).and_then(|name| name.inode))
+        let before = self.before(path)?;
+        self.survey.before.insert(before.clone(), Some(0));
+        Ok(self.add(path, Inode { before: Some(before), ..Inode::named() }))
     }
 
     /// Notes that a file is at least so long; what nothing wrote was there before.
-    fn was_there(&mut self, number: Option<u64>, bytes: u64) {
-        let Some(inode) = number.and_then(|number| self.inodes.get(&number)) else { return };
-        if bytes > inode.bytes
+    fn was_there(&mut self, number: u64, bytes: u64) {
+        let Some(inode) = self.inodes.get(&number) else { return };
+        if inode.is_file
+            && bytes > inode.bytes
             && let Some(before) = inode.before.as_ref()
         {
             self.survey.before.insert(before.clone(), Some(bytes));
@@ -205,29 +199,30 @@ impl Model {
         }
     }
 
-    /// Makes sure that a directory is there; one that nothing made was there before.
-    fn directory(&mut self, path: &str) -> Result<(), String> {
-        // It may have been taken for a file.
-        let is_there = self.names.get(path).is_some_and(|name| name.inode.is_none());
-        if path != "." && !is_there {
-            let known = self.names.get(path).and_then(|name| name.before.clone());
-            let before = known.map_or_else(|| self.before(path), Ok)?;
-            self.forget(path);
-            self.survey.before.insert(before.clone(), None);
-            self.names.insert(path.to_owned(), Name { inode: None, before: Some(before) });
-        }
-        Ok(())
+    /// The number of a directory; one that nothing made was there before.
+    fn directory(&mut self, path: &str) -> Result<u64, String> {
+        let known = self.names.get(if path == "." { "" } else { path }).copied();
+        let inode = known.and_then(|number| self.inodes.get(&number));
+        let before = match (known, inode) {
+            (Some(number), Some(inode)) if !inode.is_file => return Ok(number),
+            // It was taken for a file.
+            (_, Some(Inode { before: Some(before), .. })) => before.clone(),
+            _ => self.before(path)?,
+        };
+        self.forget(path);
+        self.survey.before.insert(before.clone(), None);
+        Ok(self.add(path, Inode { before: Some(before), is_file: false, ..Inode::named() }))
     }
 
     fn parent(&mut self, path: &str) -> Result<(), String> {
-        path.rsplit_once('/').map_or(Ok(()), |(parent, _)| self.directory(parent))
+        path.rsplit_once('/').map_or(Ok(()), |(parent, _)| self.directory(parent).map(drop))
     }
 
     /// What a path that nothing made was called before.
     fn before(&mut self, path: &str) -> Result<String, String> {
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
         self.parent(path)?;
-        match self.names[parent].before.as_deref() {
+        match self.inodes[&self.names[parent]].before.as_deref() {
             Some("") => Ok(name.to_owned()),
             Some(parent) => Ok(format!("{parent}/{name}")),
             None => Err(format!(
@@ -256,18 +251,25 @@ impl Model {
         self.next_inode
     }
 
-    fn forget(&mut self, path: &str) {
-        let name = self.names.remove(path);
-        self.change(name.and_then(|name| name.inode), |inode| inode.names -= 1);
+    /// Makes what has this path; its number.
+    fn add(&mut self, path: &str, inode: Inode) -> u64 {
+        let number = self.make(inode);
+        self.names.insert(path.to_owned(), number);
+        number
     }
 
-    fn opened(&self, file: u64) -> Result<Option<u64>, String> {
+    fn forget(&mut self, path: &str) {
+        if let Some(number) = self.names.remove(path) {
+            self.change(number, |inode| inode.names -= 1);
+        }
+    }
+
+    fn opened(&self, file: u64) -> Result<u64, String> {
         self.open.get(&file).copied().ok_or_else(|| not_open(file))
     }
 
     /// Changes a file; it is gone when it has no name and nobody has it open.
-    fn change(&mut self, number: Option<u64>, change: impl FnOnce(&mut Inode)) {
-        let Some(number) = number else { return };
+    fn change(&mut self, number: u64, change: impl FnOnce(&mut Inode)) {
         let Some(inode) = self.inodes.get_mut(&number) else { return };
         let bytes = inode.bytes;
         change(inode);
