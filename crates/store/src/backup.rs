@@ -291,9 +291,10 @@ impl LocatedPiece {
 fn survey(file: &File) -> io::Result<(String, Vec<Option<LocatedPiece>>)> {
     let size = file.metadata()?.len();
     let (mut medium, mut pieces) = (String::new(), Vec::new());
-    let (mut end, mut next) = (0, LocatedPiece::next(file, 0)?);
+    let (mut end, mut before, mut next) = (0, 0, LocatedPiece::next(file, 0)?);
     while let Some(piece) = next {
-        if piece.at > end {
+        let number = piece.header.number;
+        if number > std::mem::replace(&mut before, number).saturating_add(1) {
             pieces.push(None);
         }
         end = piece.end();
@@ -306,7 +307,7 @@ fn survey(file: &File) -> io::Result<(String, Vec<Option<LocatedPiece>>)> {
             // It was being kept when the program ended: nothing has been overwritten there.
             return Ok((medium, pieces));
         }
-        if piece.header.number > 0 {
+        if number > 0 {
             pieces.push(Some(piece));
             continue;
         }

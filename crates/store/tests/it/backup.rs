@@ -120,12 +120,12 @@ fn cut_off_or_changed_at_any_byte_it_loses_only_what_was_there() {
         }
         let (found, damaged) = sound(changed(&run, &bytes));
         assert_eq!(found, expected, "changed {at}");
-        assert!(damaged == 1 || at < first, "changed {at}");
+        assert_eq!(damaged, usize::from(at >= first), "changed {at}");
         bytes.remove(at);
         let (found, damaged) = sound(changed(&run, &bytes));
         // The end of the last piece seems to be torn.
         assert_eq!(found, expected, "removed {at}");
-        assert!(damaged == 1 || at < first || at >= ends[3] + 40, "removed {at}");
+        assert_eq!(damaged, usize::from((first..ends[3] + 40).contains(&at)), "removed {at}");
     }
 }
 
@@ -167,7 +167,7 @@ proptest! {
             bytes[start..end] == whole[start..end]
         });
         let (found, damaged) = sound(changed(&run, &bytes));
-        prop_assert_eq!(damaged > 0, expected.len() < pieces.len() || bytes[..40] != whole[..40]);
+        prop_assert_eq!(damaged > 0, expected.len() < pieces.len());
         prop_assert_eq!(found, expected);
     }
 
