@@ -1,6 +1,8 @@
 //! Summary of each run, read without decoding its measurements.
 
-use record::{Ended, Medium, Opening, Record, Run, Stop, Target};
+use std::collections::HashSet;
+
+use record::{Ended, Medium, Opening, PlannedCell, Record, Run, Stop, Target};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +94,7 @@ fn of_journal(contents: JournalContents<EntryOutline>, dir: RunDir) -> RunSummar
     let ended = ended.unwrap_or_else(unsaid);
     let has_its_record = is_written(&dir, ended, resumed, cells.len());
     RunSummary {
-        overview: Ok(overview(run, &medium, &target, ended, plan.len(), cells.into_values())),
+        overview: Ok(overview(run, &medium, &target, ended, &plan, cells.into_iter())),
         dir,
         damage: None,
         has_its_record,
@@ -110,9 +112,9 @@ fn is_written(dir: &RunDir, ended: Ended, resumed: u32, cells: usize) -> bool {
 
 fn of_record(record: Record) -> Overview {
     let Record { run, medium, target, plan, cells, .. } = record;
-    // Cells that other tools measured are in no plan of ours.
-    let (ended, planned) = (run.ended, plan.len().max(cells.len()));
-    overview(run, &medium, &target, ended, planned, cells.into_iter().map(|cell| cell.stop))
+    let ended = run.ended;
+    let cells = cells.into_iter().map(|cell| (cell.id, cell.stop));
+    overview(run, &medium, &target, ended, &plan, cells)
 }
 
 fn overview(
@@ -120,9 +122,15 @@ fn overview(
     medium: &Medium,
     target: &Target,
     ended: Ended,
-    planned: usize,
-    stops: impl Iterator<Item = Stop>,
+    plan: &[PlannedCell],
+    cells: impl ExactSizeIterator<Item = (String, Stop)>,
 ) -> Overview {
+    let ids: HashSet<&str> = plan.iter().map(|planned| planned.id.as_str()).collect();
+    // Cells that other tools measured are in no plan of ours.
+    let cells_planned = if ids.is_empty() { cells.len() } else { ids.len() };
+    // The parts of a work are no cells of the plan.
+    let is_planned = |id: &str| ids.is_empty() || ids.contains(id);
+    let is_done = |(id, stop): &(String, Stop)| is_planned(id) && !stop.cut_short();
     Overview {
         medium: medium_name(medium, target),
         id: run.id,
@@ -130,8 +138,8 @@ fn overview(
         suite: run.suite,
         label: run.label,
         ended,
-        cells_done: stops.filter(|stop| !stop.cut_short()).count(),
-        cells_planned: planned,
+        cells_done: cells.filter(is_done).count(),
+        cells_planned,
     }
 }
 

@@ -193,6 +193,8 @@ fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
     let record = read_record(&flashmark.run_dir().join("record.json"));
     assert_eq!((record.run.ended, record.run.resumed), (Ended::Complete, 1), "{resumed}");
     assert_eq!(headlines(&record).len(), 8, "{resumed}");
+    let listed = flashmark.done(&["runs"]).out;
+    assert!(listed.contains("8/8 "), "the parts of a work are no cells of the plan: {listed}");
     let ids: BTreeSet<&str> = record.cells.iter().map(|cell| cell.id.as_str()).collect();
     assert_eq!(ids.len(), record.cells.len(), "nothing is there twice");
     assert_eq!(scheduler(&device), before);
