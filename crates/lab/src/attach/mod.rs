@@ -142,7 +142,7 @@ impl Attached {
         drop(queue);
         let path = node.path().to_owned();
         node.detach().or_internal()?;
-        if !eventually(|| loopdev::over(&directory.file()).is_empty()) {
+        if !within(PATIENCE, || loopdev::over(&directory.file()).is_empty()) {
             return Err(anyhow!(
                 "{} is still open; it goes away with its last user and then reads no more",
                 path.display()
@@ -270,11 +270,7 @@ fn settled<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<
     }
 }
 
-/// Waits for a condition, at most [`PATIENCE`]; true if it held in time.
-fn eventually(come: impl FnMut() -> bool) -> bool {
-    within(PATIENCE, come)
-}
-
+/// Waits for a condition; true if it held in time.
 fn within(limit: Duration, mut come: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !come() {

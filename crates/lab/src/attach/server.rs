@@ -296,18 +296,12 @@ impl OneFile {
 
 impl Filesystem for OneFile {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        let too_much = |_| io::Error::from(io::ErrorKind::Unsupported);
-        config.set_max_write(LONGEST_BYTES as u32).map_err(too_much)?;
-        config
-            .set_max_background(BACKGROUND)
-            .map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
-        config
-            .set_congestion_threshold(BACKGROUND)
-            .map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
+        let unsupported = || io::Error::from(io::ErrorKind::Unsupported);
+        config.set_max_write(LONGEST_BYTES as u32).map_err(|_| unsupported())?;
+        config.set_max_background(BACKGROUND).map_err(|_| unsupported())?;
+        config.set_congestion_threshold(BACKGROUND).map_err(|_| unsupported())?;
         // Without it one request at a time comes through, whatever the depth above.
-        config
-            .add_capabilities(InitFlags::FUSE_ASYNC_DIO)
-            .map_err(|_| io::Error::from(io::ErrorKind::Unsupported))
+        config.add_capabilities(InitFlags::FUSE_ASYNC_DIO).map_err(|_| unsupported())
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
