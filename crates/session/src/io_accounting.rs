@@ -1,7 +1,7 @@
 //! I/O accounting: compares what a cell issued with what the kernel counted on its medium.
 
 use host::{DeviceNumber, Roots};
-use record::{Cell, Flag, IoAccounting};
+use record::{Cell, Flag, IoAccounting, Sample};
 
 use crate::target::Target;
 
@@ -22,19 +22,15 @@ impl MediumCheck {
         MediumCheck { is_memory, is_counted: !is_compressed && is_counted(&opened.target) }
     }
 
-    /// Cell with its I/O accounting, and the caveats that follow from it.
-    pub fn checked(&self, mut cell: Cell) -> Cell {
-        cell.reach = cell.activity.last().map(|last| IoAccounting::of(&cell, &last.counters));
+    /// Accounting of a cell by what the kernel counted meanwhile (`activity`), and the caveats that
+    /// follow from it.
+    pub fn of_cell(&self, cell: &Cell, activity: &[Sample]) -> (Option<IoAccounting>, Vec<Flag>) {
+        let reach = activity.last().map(|last| IoAccounting::of(cell, &last.counters));
         let unexplained =
-            cell.reach.filter(|_| self.is_counted).and_then(|accounting| accounting.flag(&cell));
+            reach.filter(|_| self.is_counted).and_then(|accounting| accounting.flag(cell));
         let caveats =
             self.is_memory.then_some(Flag::MemoryFilesystem).into_iter().chain(unexplained);
-        for flag in caveats {
-            if !cell.flags.contains(&flag) {
-                cell.flags.push(flag);
-            }
-        }
-        cell
+        (reach, caveats.filter(|flag| !cell.flags.contains(flag)).collect())
     }
 }
 

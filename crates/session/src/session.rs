@@ -231,7 +231,7 @@ fn finish(
     let mut half_done =
         end.cells.iter().filter(|cell| cell.stop == Stop::Interrupted && cell.ops > 0);
     let kept = half_done
-        .try_for_each(|cell| journal.append(&cell.clone().into()))
+        .try_for_each(|cell| journal.append_cell(cell))
         .and_then(|()| journal.append(&ending.into()));
     let record = judged(dir.replay().or_internal()?.record, request, dir);
     let way_on = body.way_on(dir.name());

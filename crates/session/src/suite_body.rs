@@ -159,13 +159,11 @@ impl JournalListener<'_> {
     /// Notes the counts of a cell that has just been measured, or of a round of it.
     fn note(&mut self, cell: &Cell) {
         let (activity, host_state) = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
-        let counted = self.medium_check.checked(Cell { activity, ..cell.clone() });
-        let is_new = |flag: &Flag| !cell.flags.contains(flag);
-        let caveats: Vec<Flag> = counted.flags.into_iter().filter(is_new).collect();
+        let (reach, caveats) = self.medium_check.of_cell(cell, &activity);
         let is_first = !self.seen.contains_key(&cell.id);
         let seen = self.seen.entry(cell.id.clone()).or_default();
         if is_first {
-            (seen.activity, seen.reach) = (counted.activity, counted.reach);
+            (seen.activity, seen.reach) = (activity, reach);
         }
         seen.host_state.add(host_state);
         seen.caveats.extend(caveats);
@@ -191,7 +189,7 @@ impl RunListener for JournalListener<'_> {
         // lost.
         let kept = match event {
             RunEvent::CellFinished { cell, .. } | RunEvent::CellRevised { cell } => {
-                self.journal.append(&(*cell).clone().into())
+                self.journal.append_cell(cell)
             }
             RunEvent::Skipped(skip) => self.journal.append(&(*skip).clone().into()),
             RunEvent::Flagged(flag) => self.journal.append(&(*flag).clone().into()),

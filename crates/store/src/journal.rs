@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use record::{JournalEntry, Opening};
+use record::{Cell, JournalEntry, Opening};
 
 use crate::atomic::WriteError;
 use crate::journal_form::{FORM, JournalError};
@@ -21,10 +21,9 @@ pub(crate) fn header(opening: &Opening) -> Result<String, serde_json::Error> {
 
 /// Makes the line of an event. It is parsed once, because JSON has no infinities: a line that
 /// nobody can read would spoil the journal.
-fn line(entry: &JournalEntry, number: u64, of: u32) -> Result<String, serde_json::Error> {
-    let json = entry.encode();
-    JournalEntry::decode(&json)?;
-    Ok(frame(&numbered(&json, number, of)))
+fn line(json: &str, number: u64, of: u32) -> Result<String, serde_json::Error> {
+    JournalEntry::decode(json)?;
+    Ok(frame(&numbered(json, number, of)))
 }
 
 /// A journal being written. Holds the run's lock.
@@ -62,10 +61,19 @@ impl Journal {
     /// of space, the caller may try again. If that state cannot be guaranteed either, this and
     /// every later call returns [`JournalError::Closed`] or the first reason.
     pub fn append(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
+        self.add(&entry.encode())
+    }
+
+    /// The same for a cell that has ended, which stays with the caller: most of a journal is cells.
+    pub fn append_cell(&mut self, cell: &Cell) -> Result<(), JournalError> {
+        self.add(&format!("{{\"cell\":{}}}", cell.encode()))
+    }
+
+    fn add(&mut self, json: &str) -> Result<(), JournalError> {
         if self.closed {
             return Err(JournalError::Closed(self.path.clone()));
         }
-        let line = line(entry, self.next, self.of)?;
+        let line = line(json, self.next, self.of)?;
         if let Err(error) = self.file.write_all(line.as_bytes()) {
             // Nothing that follows half a line is read.
             self.closed = self.file.set_len(self.sound_bytes).is_err();

@@ -174,7 +174,7 @@ impl Body for ReplayBody {
         let outcome = self.replay.play(medium, self.fill, stop, &mut show).or_usage()?;
         for (index, cell) in self.replay.cells(&outcome).iter().enumerate() {
             // On disk first: what was shown is never lost.
-            journal.append(&cell.clone().into()).or_internal()?;
+            journal.append_cell(cell).or_internal()?;
             screen.show(&RunEvent::CellFinished { index, cell });
         }
         let ended = match outcome.stop {

@@ -112,7 +112,7 @@ fn keep(
     marks: &dyn Fn() -> Result<Vec<record::FingerprintMark>>,
 ) -> std::result::Result<(), anyhow::Error> {
     for cell in cells {
-        journal.append(&cell.clone().into())?;
+        journal.append_cell(cell)?;
     }
     // Of a medium that cannot be read now the next try tells.
     match marks() {
