@@ -219,14 +219,13 @@ impl Store {
 }
 
 impl Store {
-    /// Run written last of those that have not restored everything they overwrote and that nobody
-    /// is writing.
+    /// Run written last of those that have not restored everything they overwrote; one that somebody
+    /// is writing only if there is no other.
     pub fn last_unrestored(&self) -> Result<Option<RunDir>, FindError> {
-        Ok(self
-            .directories()?
-            .into_iter()
-            .rev()
-            .find(|dir| dir.unrestored().is_some() && !dir.is_being_written()))
+        let mut left = self.directories()?;
+        left.retain(|dir| dir.unrestored().is_some());
+        let idle = left.iter().rposition(|dir| !dir.is_being_written());
+        Ok(idle.map(|at| left.swap_remove(at)).or_else(|| left.pop()))
     }
 }
 

@@ -120,6 +120,8 @@ fn a_medium_that_is_read_only_for_six_seconds_is_restored() {
 #[test]
 fn a_medium_with_a_pending_restore_is_not_written_to() {
     let Some(mut case) = RestoreCase::in_the_middle() else { return };
+    let early = case.flashmark.run(&["restore"]);
+    assert!(early.code == Some(3) && early.err.contains("is being written by"), "{early}");
     case.killed();
     let node = case.device.as_ref().unwrap().word().to_owned();
     let before = case.medium.content();
