@@ -146,7 +146,7 @@ mod tests {
         for cell in CELLS {
             let mut settings = TestSettings::defaults(find(cell.test).unwrap());
             for (name, value) in cell.settings {
-                settings.set(name, value).unwrap();
+                settings.set(name, &(*value).into()).unwrap();
             }
         }
         let names: BTreeSet<&str> = CELLS.iter().map(|cell| cell.name).collect();

@@ -297,4 +297,4 @@ fn unfinished(record: &Record) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

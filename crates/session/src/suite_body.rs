@@ -215,3 +215,44 @@ impl RunListener for JournalListener<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::PlannedCell;
+
+    use super::*;
+    use crate::request::RunRequest;
+    use crate::session::tests::session;
+
+    /// A card that was exchanged while the run went on.
+    #[test]
+    fn no_cell_begins_on_another_card() {
+        let scratch = tempfile::tempdir().unwrap();
+        let target = "sim:class10".to_owned();
+        let session = session(RunRequest { target, ..RunRequest::default() }, scratch.path());
+        let (mut journal, pending) = (session.journal, AtomicBool::new(false));
+        let screen = Screen::open(1, true, Box::new(|| 0));
+        let cell = PlannedCell {
+            id: "seek/1".into(),
+            test: "seek".into(),
+            params: record::Params::default(),
+            max_ns: 0,
+            max_written_bytes: 0,
+        };
+        for is_same in [true, false] {
+            let mut listener = JournalListener {
+                journal: &mut journal,
+                screen: &screen,
+                pending: &pending,
+                sampler: None,
+                medium_check: MediumCheck::of(&session.target),
+                is_in_place: Box::new(move || is_same),
+                is_gone: false,
+                seen: HashMap::new(),
+            };
+            let begun = RunEvent::CellStarted { index: 0, cell: &cell, allotted_ns: 0 };
+            assert_eq!(listener.on_event(&begun).is_ok(), is_same);
+            assert_eq!(listener.is_gone, !is_same);
+        }
+    }
+}

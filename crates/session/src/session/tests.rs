@@ -69,7 +69,7 @@ fn a_body_writes_no_more_than_it_announced() {
 }
 
 /// A session on the target of a request, whose run is in this folder.
-fn session(request: RunRequest, folder: &std::path::Path) -> Session {
+pub(crate) fn session(request: RunRequest, folder: &std::path::Path) -> Session {
     let (target, plan) = (Target::open(&request).unwrap(), Plan::default());
     let opening = crate::begin::opening("run", &request, None, &target, &plan).unwrap();
     let dir = Store::open(folder.join("home")).create("run", &opening).unwrap();

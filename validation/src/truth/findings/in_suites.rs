@@ -105,7 +105,8 @@ fn draw(way: Way, number: u64, seed: u64) -> Geometry {
 fn wrong(way: Way, geometry: &Geometry, lent: bool, record: &Record) -> Option<String> {
     let summary = Analysis::of(record, &[]).summary;
     let probes = || record.cells_of(test::CAPACITY).chain(record.cells_of(test::SUSTAINED));
-    let figures = |name: &'static str| probes().filter_map(move |cell| cell.metrics.other.get(name));
+    let figures =
+        |name: &'static str| probes().filter_map(move |cell| cell.metrics.other.get(name));
     let figure = |name: &'static str| figures(name).max_by(|a, b| a.value.total_cmp(&b.value));
     let amount = |name: &'static str| figure(name).map_or(0.0, |figure| figure.value) as u64;
     let may_hide = match way {
