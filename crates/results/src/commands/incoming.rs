@@ -155,15 +155,15 @@ fn find(files: Vec<RecordFile>, id: &str) -> Result<RecordFile> {
 pub fn accept(flags: &AcceptFlags) -> Result {
     let repository = Repository::open(&flags.dir).or_usage()?;
     let file = find(waiting(&repository), &flags.id)?;
-    let judged = judged(&repository)?.into_iter().find(|one| one.file == file);
-    let verdict = judged.as_ref().map(JudgedRecord::verdict);
-    let is_doubtful = judged.as_ref().is_some_and(|one| one.found.is_ok());
-    match verdict {
-        Some(Err(why)) if !is_doubtful => return refuse(printable(&why)),
-        Some(Err(why)) if flags.because.is_none() => {
+    if let Some(one) = judged(&repository)?.into_iter().find(|one| one.file == file)
+        && let Err(why) = one.verdict()
+    {
+        if one.found.is_err() {
+            return refuse(printable(&why));
+        }
+        if flags.because.is_none() {
             return refuse(format_args!("it is {}; --because REASON takes it", printable(&why)));
         }
-        _ => {}
     }
     let to = repository.place(&file.sender, &file.id);
     to.parent().map_or(Ok(()), fs::create_dir_all).or_internal()?;
