@@ -166,51 +166,20 @@ fn virtualised(roots: &Roots, cpuinfo: &str) -> Option<String> {
 
 /// The words of the kernel command line that matter for storage or timing.
 fn kernel_options(cmdline: &str) -> Vec<String> {
-    const BEGINNINGS: [&str; 24] = [
-        "sdtweak",
-        "sdhci",
-        "mmc",
-        "bcm2835",
-        "dtparam=sd",
-        "dtoverlay=sd",
-        "elevator=",
-        "scsi",
-        "usb-storage",
-        "usb_storage",
-        "usbcore",
-        "dwc_otg",
-        "nvme",
-        "libata",
-        "ahci",
-        "pcie_aspm",
-        "iommu",
-        "mitigations=",
-        "isolcpus=",
-        "nohz",
-        "processor.",
-        "intel_idle",
-        "idle=",
-        "sd_mod",
-    ];
-    let matters = |word: &&str| BEGINNINGS.iter().any(|beginning| word.starts_with(beginning));
+    const BEGINNINGS: &str = "sdtweak sdhci mmc bcm2835 dtparam=sd dtoverlay=sd elevator= scsi \
+        usb-storage usb_storage usbcore dwc_otg nvme libata ahci pcie_aspm iommu mitigations= \
+        isolcpus= nohz processor. intel_idle idle= sd_mod";
+    let matters = |word: &&str| BEGINNINGS.split_whitespace().any(|start| word.starts_with(start));
     cmdline.split_whitespace().filter(matters).map(str::to_owned).collect()
 }
 
 /// Thresholds at which the kernel begins to write back, and the size of swap.
 fn writeback_limits(roots: &Roots) -> BTreeMap<String, u64> {
-    const LIMITS: [&str; 8] = [
-        "dirty_ratio",
-        "dirty_background_ratio",
-        "dirty_bytes",
-        "dirty_background_bytes",
-        "dirty_expire_centisecs",
-        "dirty_writeback_centisecs",
-        "swappiness",
-        "vfs_cache_pressure",
-    ];
-    let limits = LIMITS.iter().filter_map(|name| {
-        Some(((*name).to_owned(), number(&roots.proc.join("sys/vm").join(name))?))
-    });
+    const LIMITS: &str = "dirty_ratio dirty_background_ratio dirty_bytes dirty_background_bytes \
+        dirty_expire_centisecs dirty_writeback_centisecs swappiness vfs_cache_pressure";
+    let limit =
+        |name: &str| Some((name.to_owned(), number(&roots.proc.join("sys/vm").join(name))?));
+    let limits = LIMITS.split_whitespace().filter_map(limit);
     limits.chain(memory(roots, "SwapTotal").map(|bytes| ("swap_bytes".to_owned(), bytes))).collect()
 }
 

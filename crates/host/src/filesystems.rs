@@ -19,86 +19,37 @@ pub enum FsClass {
     Overlay,
 }
 
+/// File systems that are not local, by the kernel's names for them; a name with `fuse.` is as it
+/// stands, others may have it before them.
+const CLASSES: [(FsClass, &str); 5] = [
+    (
+        FsClass::Remote,
+        "nfs nfs4 cifs smb3 smbfs 9p virtiofs ceph afs ncpfs coda lustre gpfs glusterfs beegfs \
+         orangefs davfs vboxsf prl_fs ocfs2 gfs2 sshfs s3fs rclone davfs2 vmhgfs-fuse",
+    ),
+    (
+        FsClass::Remote,
+        "fuse.gvfsd-fuse fuse.ceph-fuse fuse.curlftpfs fuse.goofys fuse.gcsfuse fuse.mount-s3 \
+         fuse.juicefs fuse.seaweedfs fuse.smbnetfs",
+    ),
+    (FsClass::Overlay, "overlay aufs unionfs unionfs-fuse mergerfs fuse-overlayfs"),
+    (FsClass::Memory, "tmpfs ramfs devtmpfs hugetlbfs"),
+    (
+        FsClass::Pseudo,
+        "proc sysfs cgroup cgroup2 devpts debugfs tracefs securityfs pstore bpf configfs mqueue \
+         efivarfs fusectl binfmt_misc autofs rpc_pipefs nsfs selinuxfs nfsd",
+    ),
+];
+
 /// Class of a file system, by the kernel's name for it ("ext4", "fuse.sshfs").
 pub fn fs_class(kind: &str) -> FsClass {
-    const REMOTE: [&str; 26] = [
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "9p",
-        "virtiofs",
-        "ceph",
-        "afs",
-        "ncpfs",
-        "coda",
-        "lustre",
-        "gpfs",
-        "glusterfs",
-        "beegfs",
-        "orangefs",
-        "davfs",
-        "vboxsf",
-        "prl_fs",
-        "ocfs2",
-        "gfs2",
-        "sshfs",
-        "s3fs",
-        "rclone",
-        "davfs2",
-        "vmhgfs-fuse",
-    ];
-    const REMOTE_FUSE: [&str; 10] = [
-        "gvfsd-fuse",
-        "ceph-fuse",
-        "ceph",
-        "curlftpfs",
-        "goofys",
-        "gcsfuse",
-        "mount-s3",
-        "juicefs",
-        "seaweedfs",
-        "smbnetfs",
-    ];
-    const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
-    const PSEUDO: [&str; 20] = [
-        "proc",
-        "sysfs",
-        "cgroup",
-        "cgroup2",
-        "devpts",
-        "debugfs",
-        "tracefs",
-        "securityfs",
-        "pstore",
-        "bpf",
-        "configfs",
-        "mqueue",
-        "efivarfs",
-        "fusectl",
-        "binfmt_misc",
-        "autofs",
-        "rpc_pipefs",
-        "nsfs",
-        "selinuxfs",
-        "nfsd",
-    ];
     let bare = kind.strip_prefix("fuse.").unwrap_or(kind);
-    if REMOTE.contains(&bare) || (kind.starts_with("fuse.") && REMOTE_FUSE.contains(&bare)) {
-        FsClass::Remote
-    } else if MEMORY.contains(&kind) {
-        FsClass::Memory
-    } else if PSEUDO.contains(&kind) {
-        FsClass::Pseudo
-    } else if matches!(
-        bare,
-        "overlay" | "aufs" | "unionfs" | "unionfs-fuse" | "mergerfs" | "fuse-overlayfs"
-    ) {
-        FsClass::Overlay
-    } else {
-        FsClass::Local
-    }
+    let is_among = |names: &str, kind: &str| names.split(' ').any(|name| name == kind);
+    let is_of = |(class, names): &&(FsClass, &str)| match class {
+        FsClass::Memory | FsClass::Pseudo => is_among(names, kind),
+        _ => is_among(names, bare) || is_among(names, kind),
+    };
+    CLASSES.iter().find(is_of).map_or(FsClass::Local, |(class, _)| *class)
 }
 
 /// True if the file system may store less than what was written.

@@ -11,23 +11,16 @@ use crate::roots::{DeviceNumber, Roots};
 
 /// File of cgroup version 2 that holds all limits of a group.
 const IO_MAX: &str = "io.max";
-/// A limit of one control group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IoLimit {
-    /// Kind of the limit.
-    kind: IoLimitKind,
-    /// Bytes or requests per second.
-    per_second: u64,
-}
 
-/// The limits that apply to this process on a device: the lowest of each kind. Groups above a
-/// container's own are not visible.
-pub fn io_limits(roots: &Roots, number: DeviceNumber) -> Vec<IoLimit> {
-    let found: Vec<IoLimit> =
+/// Flags for the limits that apply to this process on a device, in bytes or requests per second:
+/// the lowest of each kind. Groups above a container's own are not visible.
+pub fn io_limits(roots: &Roots, number: DeviceNumber) -> Vec<Flag> {
+    let found: Vec<(IoLimitKind, u64)> =
         files(roots).iter().flat_map(|file| limits_of(file, number)).collect();
-    let lowest = |kind| {
-        let of_kind = found.iter().filter(|limit| limit.kind == kind);
-        of_kind.min_by_key(|limit| limit.per_second).cloned()
+    let lowest = |limit| {
+        let of_kind = found.iter().filter(|(kind, _)| *kind == limit);
+        let per_second = of_kind.map(|(_, per_second)| *per_second).min()?;
+        Some(Flag::IoLimit { limit, per_second })
     };
     IoLimitKind::ALL.into_iter().filter_map(lowest).collect()
 }
@@ -57,32 +50,23 @@ fn files_of(line: &str, mounts: &[Mount]) -> Option<Vec<PathBuf>> {
     Some(match is_v2 {
         true => below.ancestors().map(|group| mount.at.join(group).join(IO_MAX)).collect(),
         false => {
-            let file = |kind: IoLimitKind| mount.at.join(below).join(file_of_version_1(kind));
+            let file = |kind: IoLimitKind| mount.at.join(below).join(names(kind).0);
             IoLimitKind::ALL.map(file).to_vec()
         }
     })
 }
 
-fn file_of_version_1(kind: IoLimitKind) -> &'static str {
+/// The file of a kind in version 1, and its key in `io.max`.
+fn names(kind: IoLimitKind) -> (&'static str, &'static str) {
     match kind {
-        IoLimitKind::ReadBps => "blkio.throttle.read_bps_device",
-        IoLimitKind::WriteBps => "blkio.throttle.write_bps_device",
-        IoLimitKind::ReadIops => "blkio.throttle.read_iops_device",
-        IoLimitKind::WriteIops => "blkio.throttle.write_iops_device",
+        IoLimitKind::ReadBps => ("blkio.throttle.read_bps_device", "rbps"),
+        IoLimitKind::WriteBps => ("blkio.throttle.write_bps_device", "wbps"),
+        IoLimitKind::ReadIops => ("blkio.throttle.read_iops_device", "riops"),
+        IoLimitKind::WriteIops => ("blkio.throttle.write_iops_device", "wiops"),
     }
 }
 
-/// The key of a kind in `io.max`.
-fn key(kind: IoLimitKind) -> &'static str {
-    match kind {
-        IoLimitKind::ReadBps => "rbps",
-        IoLimitKind::WriteBps => "wbps",
-        IoLimitKind::ReadIops => "riops",
-        IoLimitKind::WriteIops => "wiops",
-    }
-}
-
-fn limits_of(file: &Path, number: DeviceNumber) -> Vec<IoLimit> {
+fn limits_of(file: &Path, number: DeviceNumber) -> Vec<(IoLimitKind, u64)> {
     let text = fs::read_to_string(file).unwrap_or_default();
     let of_device = text.lines().filter_map(|line| {
         let (device, values) = line.split_once(' ')?;
@@ -93,21 +77,13 @@ fn limits_of(file: &Path, number: DeviceNumber) -> Vec<IoLimit> {
 
 /// Parses `rbps=1048576` of version 2, or the bare number of version 1; `None` for "max", which is
 /// no limit.
-fn limit(file: &Path, word: &str) -> Option<IoLimit> {
+fn limit(file: &Path, word: &str) -> Option<(IoLimitKind, u64)> {
     let is_kind = |kind: &IoLimitKind| match word.split_once('=') {
-        Some((name, _)) => key(*kind) == name,
-        None => file.ends_with(file_of_version_1(*kind)),
+        Some((name, _)) => names(*kind).1 == name,
+        None => file.ends_with(names(*kind).0),
     };
     let kind = IoLimitKind::ALL.into_iter().find(is_kind)?;
-    let per_second = word.rsplit('=').next()?.parse().ok()?;
-    Some(IoLimit { kind, per_second })
-}
-
-impl IoLimit {
-    /// The limit as a flag of the record.
-    pub fn flag(&self) -> Flag {
-        Flag::IoLimit { limit: self.kind, per_second: self.per_second }
-    }
+    Some((kind, word.rsplit('=').next()?.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -133,7 +109,12 @@ mod tests {
     }
 
     fn found(roots: &Roots) -> Vec<(IoLimitKind, u64)> {
-        io_limits(roots, DEVICE).iter().map(|limit| (limit.kind, limit.per_second)).collect()
+        let flags = io_limits(roots, DEVICE);
+        let limits = flags.iter().map(|flag| match flag {
+            Flag::IoLimit { limit, per_second } => (*limit, *per_second),
+            other => panic!("{other:?}"),
+        });
+        limits.collect()
     }
 
     #[test]

@@ -39,7 +39,6 @@ pub use contents::{ContentItem, Contents, contents, contents_of, contents_of_fil
 pub use diskstats::{DiskStats, StatFile, counts_all, diskstats, parse_diskstats};
 pub use facts::{facts, load, temperatures_now, throttled};
 pub use filesystems::{FsClass, Space, fs_class};
-pub use identity::registers;
 pub use in_use::{InUseReason, exclusively_open, summary, uses};
 pub use inventory::{InventoryEntry, find, list};
 pub use location::{Location, NotProved, device_of_directory, free_space, prove_on_device};

@@ -19,12 +19,10 @@ pub struct Recipe {
     /// Options of mkfs besides those that keep it from asking. None of them discards: every
     /// combination finds the medium as the one before it left it, and file systems whose mkfs
     /// cannot discard have no disadvantage.
-    options: &'static [&'static str],
-    /// Values for `-E` of mke2fs; given there once, together with the alignment.
-    extended: &'static str,
-    /// Mount options without which it would work in the background, or discard, during
-    /// measurements; the user's options come after them and override them.
-    quiet: &'static [&'static str],
+    options: &'static str,
+    /// Mount option without which it would work in the background, or discard, during
+    /// measurements; the user's options come after it and override it.
+    quiet: &'static str,
     /// Option of mkfs for allocation units.
     alignment: Alignment,
     /// The smallest device in bytes that mkfs accepts, roughly.
@@ -67,77 +65,40 @@ pub enum Unavailable {
     },
 }
 
-const EXT: Recipe = Recipe {
-    name: "ext4",
-    kind: "ext4",
-    options: &["-b", "4096"],
-    extended: "nodiscard",
-    quiet: &["noinit_itable"],
-    alignment: Alignment::Stripe,
-    least_bytes: 16 * MIB,
-};
-
-const OTHER: Recipe = Recipe { options: &[], extended: "", quiet: &[], ..EXT };
-
 /// Every file system that can be requested.
 pub const RECIPES: &[Recipe] = &[
-    Recipe { name: "ext2", kind: "ext2", quiet: &[], ..EXT },
-    Recipe { name: "ext3", kind: "ext3", quiet: &[], ..EXT },
-    EXT,
-    Recipe { name: "ext4-nojournal", options: &["-b", "4096", "-O", "^has_journal"], ..EXT },
-    Recipe {
-        name: "xfs",
-        kind: "xfs",
-        options: &["-K"],
-        alignment: Alignment::StripeUnit,
-        least_bytes: 300 * MIB,
-        ..OTHER
-    },
-    Recipe {
-        name: "xfs-nolazy",
-        kind: "xfs",
-        options: &["-K", "-m", "crc=0", "-l", "lazy-count=0"],
-        alignment: Alignment::StripeUnit,
-        least_bytes: 300 * MIB,
-        ..OTHER
-    },
-    Recipe {
-        name: "btrfs",
-        kind: "btrfs",
-        options: &["-K"],
-        quiet: &["nodiscard"],
-        alignment: Alignment::None,
-        least_bytes: 128 * MIB,
-        ..OTHER
-    },
-    Recipe {
-        name: "f2fs",
-        kind: "f2fs",
-        options: &["-t", "0"],
-        quiet: &["nodiscard"],
-        alignment: Alignment::Sections,
-        least_bytes: 64 * MIB,
-        ..OTHER
-    },
-    Recipe { name: "jfs", kind: "jfs", alignment: Alignment::None, ..OTHER },
-    Recipe {
-        name: "nilfs2",
-        kind: "nilfs2",
-        options: &["-K"],
-        alignment: Alignment::Segment,
-        least_bytes: 128 * MIB,
-        ..OTHER
-    },
-    Recipe {
-        name: "vfat",
-        kind: "vfat",
-        options: &["-F", "32"],
-        alignment: Alignment::None,
-        least_bytes: 64 * MIB,
-        ..OTHER
-    },
-    Recipe { name: "exfat", kind: "exfat", alignment: Alignment::Boundary, ..OTHER },
+    row("ext2", "ext2", "-b 4096", "", Alignment::Stripe, 16),
+    row("ext3", "ext3", "-b 4096", "", Alignment::Stripe, 16),
+    row("ext4", "ext4", "-b 4096", "noinit_itable", Alignment::Stripe, 16),
+    row(
+        "ext4-nojournal",
+        "ext4",
+        "-b 4096 -O ^has_journal",
+        "noinit_itable",
+        Alignment::Stripe,
+        16,
+    ),
+    row("xfs", "xfs", "-K", "", Alignment::StripeUnit, 300),
+    row("xfs-nolazy", "xfs", "-K -m crc=0 -l lazy-count=0", "", Alignment::StripeUnit, 300),
+    row("btrfs", "btrfs", "-K", "nodiscard", Alignment::None, 128),
+    row("f2fs", "f2fs", "-t 0", "nodiscard", Alignment::Sections, 64),
+    row("jfs", "jfs", "", "", Alignment::None, 16),
+    row("nilfs2", "nilfs2", "-K", "", Alignment::Segment, 128),
+    row("vfat", "vfat", "-F 32", "", Alignment::None, 64),
+    row("exfat", "exfat", "", "", Alignment::Boundary, 16),
 ];
+
+/// A row of the table: name, kind, options of mkfs, quiet mount option, alignment, least MiB.
+const fn row(
+    name: &'static str,
+    kind: &'static str,
+    options: &'static str,
+    quiet: &'static str,
+    alignment: Alignment,
+    least_mib: u64,
+) -> Recipe {
+    Recipe { name, kind, options, quiet, alignment, least_bytes: least_mib * MIB }
+}
 
 /// File systems that people ask for and that have no recipe: name, and reason.
 const NOT_TRIED: [(&str, &str); 4] = [
@@ -162,23 +123,23 @@ impl Recipe {
     /// Options to make and mount it: aligned to allocation units of `au_bytes`, or with the
     /// defaults of mkfs.
     pub fn spec(&self, au_bytes: Option<u64>, mount_options: &[String]) -> MkfsSpec {
-        let mut options: Vec<String> = self.options.iter().map(|word| (*word).to_owned()).collect();
-        let mut extended: Vec<String> =
-            [self.extended.to_owned()].into_iter().filter(|word| !word.is_empty()).collect();
-        if let Some(words) = au_bytes.and_then(|au_bytes| self.fitting(au_bytes)) {
-            match self.alignment {
-                Alignment::Stripe => extended.push(words),
-                _ => options.extend(words.split(' ').map(str::to_owned)),
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let mut options = words(self.options);
+        let fitting = au_bytes.and_then(|au_bytes| self.fitting(au_bytes));
+        match (self.alignment, fitting) {
+            // values for -E of mke2fs are given there once
+            (Alignment::Stripe, stripe) => {
+                let extended = ["nodiscard".to_owned()].into_iter().chain(stripe);
+                options.extend(["-E".to_owned(), extended.collect::<Vec<_>>().join(",")]);
             }
+            (_, fitting) => options.extend(words(&fitting.unwrap_or_default())),
         }
-        if !extended.is_empty() {
-            options.extend(["-E".to_owned(), extended.join(",")]);
-        }
-        let quiet = self.quiet.iter().map(|word| (*word).to_owned());
+        let mut all_mount_options = words(self.quiet);
+        all_mount_options.extend_from_slice(mount_options);
         MkfsSpec {
             kind: self.kind.to_owned(),
             options,
-            mount_options: quiet.chain(mount_options.iter().cloned()).collect(),
+            mount_options: all_mount_options,
             label: None,
         }
     }
@@ -291,18 +252,6 @@ mod tests {
         insta::assert_snapshot!(line("ext4", Some(4 * MIB)), @"mkfs.ext4 -b 4096 -E stride=1,stripe-width=1024 /dev/sdX");
         insta::assert_snapshot!(line("xfs", Some(4 * MIB)), @"mkfs.xfs -d su=4194304,sw=1 /dev/sdX");
         insta::assert_snapshot!(line("f2fs", None), @"mkfs.f2fs /dev/sdX");
-    }
-
-    #[test]
-    fn names_are_unique() {
-        for recipe in RECIPES {
-            assert_eq!(
-                RECIPES.iter().filter(|other| other.name == recipe.name).count(),
-                1,
-                "{}",
-                recipe.name
-            );
-        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use record::{Filesystem, Flag, Target, TargetKind, WholeMedium};
 
 use crate::filesystems::{self, FsClass, Space};
 use crate::inventory::InventoryEntry;
-use crate::io_limits::{IoLimit, io_limits};
+use crate::io_limits::io_limits;
 use crate::location::{Location, device_of_directory, free_space};
 use crate::mounts::sees_mounts;
 use crate::open_files::{NotSeen, OpenFiles};
@@ -213,7 +213,7 @@ pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<ResolvedTa
         Node::Socket => return Err(not_storage("socket")),
     };
     let limits = found.medium().map(|disk| io_limits(roots, disk.number)).unwrap_or_default();
-    found.flags_mut().extend(limits.iter().map(IoLimit::flag));
+    found.flags_mut().extend(limits);
     Ok(found)
 }
 

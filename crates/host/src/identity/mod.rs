@@ -4,7 +4,7 @@
 mod ata;
 mod link;
 mod mmc;
-pub mod registers;
+mod registers;
 mod usb;
 
 use std::path::Path;

@@ -52,38 +52,11 @@ fn kind(dir: &Path, scsi: &Medium, reader: bool) -> MediumKind {
 fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
     /// Chips that are used only in card readers: Genesys, Alcor, Realtek, Super Top, Microchip,
     /// Transcend RDF, Sandisk MobileMate, SCM.
-    const CHIPS: [&str; 19] = [
-        "05e3:0716",
-        "05e3:0723",
-        "05e3:0727",
-        "05e3:0732",
-        "05e3:0743",
-        "05e3:0747",
-        "05e3:0749",
-        "05e3:0751",
-        "05e3:0764",
-        "058f:6335",
-        "058f:6362",
-        "058f:6366",
-        "0bda:0129",
-        "0bda:0151",
-        "14cd:125c",
-        "0424:2240",
-        "0424:4040",
-        "8564:4000",
-        "0781:b7a4",
-    ];
-    const WORDS: [&str; 9] = [
-        "reader",
-        "card",
-        "sd/mmc",
-        "sdxc",
-        "micro sd",
-        "microsd",
-        "compactflash",
-        "usb3.0-crw",
-        "multi flash",
-    ];
+    const CHIPS: &str = "05e3:0716 05e3:0723 05e3:0727 05e3:0732 05e3:0743 05e3:0747 05e3:0749 \
+        05e3:0751 05e3:0764 058f:6335 058f:6362 058f:6366 0bda:0129 0bda:0151 14cd:125c 0424:2240 \
+        0424:4040 8564:4000 0781:b7a4";
+    const WORDS: &str =
+        "reader, card, sd/mmc, sdxc, micro sd, microsd, compactflash, usb3.0-crw, multi flash";
     let names = [
         scsi.vendor.clone(),
         scsi.model.clone(),
@@ -94,14 +67,14 @@ fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
         .iter()
         .flatten()
         .map(|name| name.to_ascii_lowercase())
-        .any(|name| WORDS.iter().any(|word| name.contains(word)));
+        .any(|name| WORDS.split(", ").any(|word| name.contains(word)));
     // what the most common reader chip answers to INQUIRY; the same words in a product string are
     // on sticks, too
     let genesys = scsi.model.as_deref() == Some("STORAGE DEVICE");
     is_named_reader
         || genesys
         || has_siblings(dir)
-        || id(usb).is_some_and(|id| CHIPS.contains(&id.as_str()))
+        || id(usb).is_some_and(|id| CHIPS.split_whitespace().any(|chip| chip == id))
 }
 
 /// True if the same SCSI target has other logical units: the slots of a multi-slot reader.
