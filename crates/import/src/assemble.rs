@@ -8,14 +8,19 @@ use record::{Ended, Flag, MediumKind, Record, Run, Software, Stop};
 
 use super::by_medium::by_medium;
 use super::imported_run::ImportedRun;
-use super::text::short;
+use super::text::{ImportText, short};
 
 static CRC_64: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_NVME);
 
 /// Makes one record for each medium. The id comes from the bytes, so the same file gives the same
 /// one again.
-pub(super) fn records(name: &str, bytes: &[u8], found: Vec<ImportedRun>) -> Vec<Record> {
-    let media = by_medium(found);
+pub(super) fn records(
+    name: &str,
+    bytes: &[u8],
+    source: &ImportText,
+    found: Vec<ImportedRun>,
+) -> Vec<Record> {
+    let media = by_medium(source, found);
     let sum = CRC_64.checksum(bytes);
     let many = media.len() > 1;
     let id = |tool: &str, number: usize| {
@@ -29,9 +34,11 @@ pub(super) fn records(name: &str, bytes: &[u8], found: Vec<ImportedRun>) -> Vec<
     media.into_iter().zip(1..).filter_map(of_medium).collect()
 }
 
+/// Tools that measured; those that only say what a medium is if none did.
 fn tools_of(runs: &[ImportedRun]) -> Vec<&'static str> {
     let mut tools = Vec::new();
-    for run in runs {
+    let has_results = runs.iter().any(|run| !run.is_identity());
+    for run in runs.iter().filter(|run| !has_results || !run.is_identity()) {
         if !tools.contains(&run.tool) {
             tools.push(run.tool);
         }
@@ -41,7 +48,8 @@ fn tools_of(runs: &[ImportedRun]) -> Vec<&'static str> {
 
 /// Joins the results of several tools, or of several calls of one, on a medium to one record. Each
 /// cell is labelled with its tool.
-fn joined(name: &str, id: &str, tools: &[&str], runs: Vec<ImportedRun>) -> Option<Record> {
+fn joined(name: &str, id: &str, tools: &[&str], mut runs: Vec<ImportedRun>) -> Option<Record> {
+    runs.sort_by_key(ImportedRun::is_identity);
     let mut parts = runs.into_iter().map(|mut run| {
         if tools.len() > 1 {
             let tool = run.tool;
@@ -69,7 +77,7 @@ fn add(whole: &mut Record, part: Record) {
     if new.ended == Ended::Error {
         run.ended = new.ended;
     }
-    if run.software.version.is_empty() {
+    if run.software.version.is_empty() && run.software.name == new.software.name {
         run.software.version = new.software.version;
     }
     if whole.target.device.is_none() && part.target.device.is_some() {
@@ -78,6 +86,9 @@ fn add(whole: &mut Record, part: Record) {
     let (medium, new) = (&mut whole.medium, part.medium);
     medium.model = medium.model.take().or(new.model);
     medium.vendor = medium.vendor.take().or(new.vendor);
+    medium.serial = medium.serial.take().or(new.serial);
+    medium.firmware = medium.firmware.take().or(new.firmware);
+    medium.health = medium.health.take().or(new.health);
     medium.capacity_bytes = medium.capacity_bytes.or(new.capacity_bytes);
     if medium.kind == MediumKind::Unknown {
         medium.kind = new.kind;
@@ -105,6 +116,7 @@ fn record(name: &str, id: String, found: ImportedRun) -> Record {
         form: _,
         mut cells,
         places: _,
+        begin: _,
         ordinal: _,
         medium,
         mut target,

@@ -5,7 +5,7 @@
 use record::units::KIB;
 use record::{Cell, Direction, Params, Path, Pattern, Region};
 
-use super::imported_run::{ImportedRun, cell, io, label, note, other, rate, rates};
+use super::imported_run::{ImportedRun, cell, io, label, note, other, rates};
 use super::reading::Reading;
 use super::text::{ImportText, group, number, prefix, re, short, size, time_ns, with_unit};
 use super::{Importer, Sign};
@@ -244,7 +244,7 @@ fn of_test(results: &Results, test: usize, (value, percent): (f64, Option<f64>))
     };
     let mut cell = cell(format!("bonnie++:{name}"), params);
     if test < SEEKS {
-        rate(&mut cell, value * KIB as f64, 1);
+        rates(&mut cell, None, Some(value * KIB as f64), 1);
     } else {
         rates(&mut cell, Some(value), None, 1);
     }

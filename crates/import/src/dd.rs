@@ -335,8 +335,9 @@ fn of_command(asked: Option<&Command>, block_bytes: Option<u64>) -> Cell {
     let writes = direction == Some(Direction::Write);
     let path = if asked.has("direct") { Path::Direct } else { Path::Buffered };
     let flush = ["fsync", "fdatasync"].into_iter().find(|flag| asked.has(flag));
+    let is_synchronous = ["sync", "dsync"].iter().any(|flag| asked.has(flag));
     let test = match direction {
-        Some(way) if path == Path::Direct && (!writes || flush.is_none()) => {
+        Some(way) if path == Path::Direct && (!writes || flush.is_none() && !is_synchronous) => {
             our_test(Pattern::Sequential, way)
         }
         Some(Direction::Write) => "dd:write",

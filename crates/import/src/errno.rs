@@ -22,7 +22,7 @@ pub(super) enum ErrorSide {
 }
 
 /// Known numbers with their texts.
-const KNOWN: [(u32, &str, ErrorSide); 19] = [
+const KNOWN: [(u32, &str, ErrorSide); 21] = [
     (1, "operation not permitted", ErrorSide::Host),
     (2, "no such file or directory", ErrorSide::Host),
     (5, "input/output error", ErrorSide::Medium),
@@ -39,8 +39,11 @@ const KNOWN: [(u32, &str, ErrorSide); 19] = [
     // Of Windows: on Linux 42 is ENOMSG, which no I/O gives.
     (42, "damaged data (EILSEQ)", ErrorSide::Medium),
     (61, "no data available", ErrorSide::Medium),
+    // How ext4, XFS and btrfs say that the medium gave other data than was written.
+    (74, "a checksum of the file system failed", ErrorSide::Medium),
     (84, "damaged data (EILSEQ)", ErrorSide::Medium),
     (95, "operation not supported", ErrorSide::Host),
+    (117, "the file system is damaged", ErrorSide::Medium),
     (121, "remote I/O error", ErrorSide::Medium),
     (123, "no medium found", ErrorSide::Medium),
 ];

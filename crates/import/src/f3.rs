@@ -31,7 +31,7 @@ pub(super) const IMPORTER: Importer = Importer {
         ),
         sign!(
             "an average speed, 'Data OK: ..' or '*Usable* size: ..'",
-            r"Average |Data OK:|\*Usable\* size:"
+            r"(?im)average .*speed|Data OK:|\*(?:Usable|Real)\* size:|^Creating file .* failure: "
         ),
     ],
     read: |source, _, reading| {
@@ -54,7 +54,7 @@ const EIO: u32 = 5;
 fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut found = ImportedRun::by("f3");
     found.version = short(source.first(re!(r"^\s*F3 .*?(\S*)\s*$")).unwrap_or_default(), 20);
-    if let Some((at, _)) = source.captures(re!(r"\*Usable\* size:")).next()
+    if let Some((at, _)) = source.captures(re!(r"\*(?:Usable|Real)\* size:")).next()
         && let Some(cells) = reading.accept(at, probe(source, &mut found))
     {
         reading.add_all(&mut found, at, cells);
@@ -80,7 +80,9 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
             reading.add(&mut found, at, cell);
         }
     }
-    if found.cells.is_empty() && source.has(|line| line.trim().starts_with("F3 ")) {
+    source.captures(re!("^Creating file .*%.* -- ")).for_each(|(at, _)| reading.take(at));
+    let is_failed = source.has(|line| line.contains(" failure: "));
+    if found.cells.is_empty() && !is_failed && source.has(|line| line.trim().starts_with("F3 ")) {
         reading.refuse(source.begin(), "it ends before its result");
     }
     found
@@ -214,7 +216,7 @@ fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<Vec<Cell>, Impo
     let block = order(re!(r"^\s*Physical block size:.*\(2\^(\d+) Byte")).unwrap_or(SECTOR);
     let bytes = |pattern| first(pattern).and_then(|count| count.checked_mul(block));
     let missing = |what: &str| ImportTrouble::new(format_args!("{what} is missing"));
-    let real = bytes(re!(r"^\s*\*Usable\* size:[^(]*\((\d+) block"))
+    let real = bytes(re!(r"^\s*\*(?:Usable|Real)\* size:[^(]*\((\d+) block"))
         .ok_or_else(|| missing("the usable size"))?;
     let announced = bytes(re!(r"^\s*Announced size:[^(]*\((\d+) block"))
         .ok_or_else(|| missing("the announced size"))?;
@@ -265,13 +267,20 @@ fn probed_speed(line: &str, block: u64) -> Option<Cell> {
     Some(cell)
 }
 
-/// Nanoseconds of "5.33s", "165.9ms", "658us", "1'02\"", "2:01'05\"", "3 days 1:00'00\"".
+/// Nanoseconds of "5.33s", "165.9ms", "658us", "1'02\"", "2:01'05\"", "1:34:28", "3 days 1:00'00\"".
 fn duration_ns(text: &str) -> Option<f64> {
     if let Some((value, unit)) = re!(r"^\s*([\d.]+)\s*([a-zµμ]+)\s*$")
         .captures(text)
         .map(|found| (group(&found, 1).to_owned(), group(&found, 2).to_owned()))
     {
         return time_ns(number(&value)?, &unit);
+    }
+    if re!(r"^\s*\d+(?::\d+)+\s*$").is_match(text) {
+        let parts = text.trim().split(':').map(number);
+        return parts
+            .map(|part| part.unwrap_or(0.0))
+            .reduce(|all, part| all * 60.0 + part)
+            .map(|s| s * 1e9);
     }
     let found =
         re!(r#"^\s*(?:(\d+) weeks?,? )?(?:(\d+) days?,? )?(?:(\d+):)?(?:(\d+)')?([\d.]+)""#)

@@ -37,7 +37,7 @@ struct ErrorLine {
 
 /// Messages with an error: tool, beginning of the line, the test of ours, and its direction.
 /// Messages that could come from any program count only if the text names the tool.
-const LINES: [(&str, &str, &str, Option<Direction>); 14] = [
+const LINES: [(&str, &str, &str, Option<Direction>); 15] = [
     ("dd", r"^(?:\S*/)?dd: ", "dd", None),
     ("fio", r"^(?:\S*/)?fio: ", "fio", None),
     ("ioping", r"^(?:\S*/)?ioping: ", "ioping", None),
@@ -45,6 +45,7 @@ const LINES: [(&str, &str, &str, Option<Direction>); 14] = [
     ("f3", r"^Validating file ", "verify", Some(Direction::Read)),
     ("f3", r"^(?:\S*/)?f3write: ", "f3:write", Some(Direction::Write)),
     ("f3", r"^(?:\S*/)?f3read: ", "verify", Some(Direction::Read)),
+    ("f3", r"\bf3probe: ", "capacity", None),
     ("sysbench", r"^FATAL: ", "sysbench", None),
     ("bonnie++", r"^Bonnie: drastic I/O error", "bonnie++", None),
     ("hdparm", r"^Timing .*read\(\) failed: ", "buffered-read", Some(Direction::Read)),
@@ -157,7 +158,8 @@ fn place(line: &str, source: &ImportText) -> Option<ErrorLine> {
         "sysbench" => source.contains("sysbench"),
         _ => true,
     };
-    let is_of_next = tool == "fio" || tool == "f3" && !pattern.contains("f3");
+    let is_of_next =
+        tool == "fio" || tool == "f3" && (!pattern.contains("f3") || test == "capacity");
     is_of_tool.then_some(ErrorLine { tool, is_of_next, test, direction })
 }
 

@@ -7,7 +7,7 @@ mod normal;
 mod options;
 mod same_job;
 
-use record::{Cell, Direction, Latency, Params, Path, Pattern, test};
+use record::{Cell, Content, Direction, Latency, Params, Path, Pattern, Sync, test};
 
 use self::options::Job;
 use super::imported_run;
@@ -22,6 +22,9 @@ pub(super) use self::same_job::keep_fullest_form;
 /// writes together.
 fn cell(job: &Job, direction: Option<Direction>) -> Cell {
     let direction = direction.or(job.direction());
+    // A job that only writes and has read has verified what it wrote.
+    let is_verified =
+        direction == Some(Direction::Read) && job.direction() == Some(Direction::Write);
     let ours = match (job.order, direction) {
         (Some(Pattern::Sequential), Some(Direction::Read)) => test::SEQUENTIAL_READ,
         (Some(Pattern::Sequential), Some(Direction::Write)) => test::SEQUENTIAL_WRITE,
@@ -29,11 +32,18 @@ fn cell(job: &Job, direction: Option<Direction>) -> Cell {
         (Some(_), Some(Direction::Write)) => test::RANDOM_WRITE,
         _ => "",
     };
-    let plain = job.queue_depth == 1 && job.threads == 1 && job.path == Path::Direct;
+    let is_plain_data = matches!(job.content, None | Some(Content::Incompressible));
+    let plain = job.queue_depth == 1
+        && job.threads == 1
+        && job.path == Path::Direct
+        && (direction == Some(Direction::Read) || job.sync == Sync::None && is_plain_data);
     let is_ours = plain && job.is_simple && !ours.is_empty() && !job.is_mixed();
     let (test, form) = match (is_ours, job.is_mixed()) {
         (true, _) => (ours.to_owned(), None),
         (false, true) => (format!("fio:{}", job.kind), Some(word(direction).to_owned())),
+        (false, false) if is_verified => {
+            (format!("fio:{}", job.kind.replace("write", "read")), Some("verify".to_owned()))
+        }
         (false, false) => {
             (format!("fio:{}", if job.kind.is_empty() { word(direction) } else { &job.kind }), None)
         }
@@ -47,7 +57,7 @@ fn cell(job: &Job, direction: Option<Direction>) -> Cell {
         span_bytes: job.span_bytes,
         queue_depth: job.queue_depth,
         threads: job.threads,
-        sync: job.sync,
+        sync: if direction == Some(Direction::Read) { Sync::None } else { job.sync },
         path: job.path,
         content: job.content.filter(|_| direction != Some(Direction::Read)),
         form,

@@ -8,7 +8,7 @@ use super::errno::{Errno, ErrorSide};
 use super::failed;
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, io, note, whole_ns};
 use super::media_list::MediaList;
-use super::text::{binary_rate, decimal, group, re, size, wanted, whole, with_unit};
+use super::text::{binary_rate, decimal, group, number, re, size, wanted, whole, with_unit};
 use super::{Importer, sign};
 
 pub(super) const IMPORTER: Importer = Importer {
@@ -56,6 +56,34 @@ pub(super) const IMPORTER: Importer = Importer {
             }
         }
         media.0
+    },
+    is_ignored_line: |_| false,
+};
+
+/// "According to hdparm, the sequential read rate is 9.2megbytes per second": the rate of a sentence.
+const SENTENCE: &str = r"(?i)\bhdparm\b[^.]*? (?:is|was|of|gives|gave|says|said|shows|showed|reports|reported|got) (?:about |only )?(\d[\d.]*) ?(?:meg ?a?bytes?|MBytes?|MB)(?: per sec(?:ond)?| ?/ ?s(?:ec)?)\b";
+
+pub(super) const IN_WORDS: Importer = Importer {
+    name: "a rate of hdparm in a sentence",
+    signs: &[sign!("'hdparm .. 9.2 MB per second'", SENTENCE)],
+    read: |source, _, reading| {
+        let mut found = ImportedRun::by("hdparm");
+        for (at, words) in source.captures(re!(SENTENCE)) {
+            let Some(rate) = number(group(&words, 1)) else { continue };
+            let params = Params {
+                path: Path::Buffered,
+                form: Some("device".to_owned()),
+                ..io(Direction::Read, Pattern::Sequential, READ_BYTES)
+            };
+            let mut cell = cell(test::BUFFERED_READ, params);
+            cell.metrics.bps = Some(estimate(rate * MIB as f64, 1));
+            note(
+                &mut cell,
+                "a rate in a sentence: taken for that of hdparm -t, which calls 2^20 bytes a megabyte",
+            );
+            reading.add(&mut found, at, cell);
+        }
+        vec![found]
     },
     is_ignored_line: |_| false,
 };

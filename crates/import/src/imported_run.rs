@@ -45,6 +45,8 @@ pub(super) struct ImportedRun {
     pub cells: Vec<Cell>,
     /// Line of each result in the text, from 0.
     pub places: Vec<usize>,
+    /// Line with which it begins, from 0, for one without results.
+    pub begin: usize,
     /// Number of the medium, from 1, if the text has results of several without their names.
     pub ordinal: Option<u32>,
     /// Medium as far as the text describes it.
@@ -82,9 +84,15 @@ impl ImportedRun {
         self.places.retain(|_| places.next() == Some(&true));
     }
 
-    /// Line of the first result.
+    /// Line of the first result; of the begin, where there is none.
     pub fn first_place(&self) -> usize {
-        self.places.iter().copied().min().unwrap_or(0)
+        self.places.iter().copied().min().unwrap_or(self.begin)
+    }
+
+    /// True if it says what a medium is, and has no result.
+    pub fn is_identity(&self) -> bool {
+        let is_described = self.medium.model.is_some() || self.medium.health.is_some();
+        self.cells.is_empty() && is_described
     }
 
     /// Takes a path in the text as the target: a device below /dev, or a file.

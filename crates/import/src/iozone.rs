@@ -90,7 +90,8 @@ fn row(line: &str) -> Option<Row> {
 /// True if a line is recognised as results without a head.
 fn is_bare(line: &str) -> bool {
     row(line).is_some_and(|(file, record, figures)| {
-        file >= 64 && file % record == 0 && record <= 16 * 1024 && figures.len() >= 2
+        let has_columns = figures.len() == 4 || figures.len() >= 6;
+        file >= 1024 && file % record == 0 && record <= 16 * 1024 && has_columns
     })
 }
 
@@ -99,11 +100,15 @@ fn is_settings_line(line: &str) -> bool {
         .is_match(line)
 }
 
+/// A command, after a prompt or in a sentence.
+const COMMAND: &str = r"\biozone3? (-[^`|>;]*)";
+
 /// Splits a text into runs; a banner and its "Run began" belong to the same one.
 fn runs<'a>(source: &ImportText<'a>) -> Vec<ImportText<'a>> {
     let banner = "Iozone: Performance Test";
     let begin = if source.contains(banner) { banner } else { "Run began:" };
-    source.parts(|line| line.contains(begin))
+    let is_typed = |line: &str| re!(COMMAND).is_match(line) && !line.contains("Command line used");
+    source.parts(|line| line.contains(begin) || is_typed(line))
 }
 
 /// Parameters from the lines above a table.
@@ -113,6 +118,8 @@ struct Head {
     is_direct: bool,
     sync: Sync,
     with_fsync: bool,
+    /// True if the file is on a Mac.
+    is_macos: bool,
     /// Columns that the command line asks for.
     columns: Option<Vec<usize>>,
     /// Columns that a head names whose words were joined.
@@ -138,7 +145,7 @@ fn head(source: &ImportText) -> Head {
         // The command may follow a prompt, or be in a sentence.
         if let Some((_, command)) = line.split_once("Command line used:") {
             command_line(&mut head, command);
-        } else if let Some(command) = re!("iozone (-[^`|>;]*)").captures(line) {
+        } else if let Some(command) = re!(COMMAND).captures(line) {
             head.has_options = true;
             command_line(&mut head, group(&command, 1));
             head.unit.get_or_insert(IozoneUnit::Kilobytes);
@@ -154,6 +161,7 @@ fn command_line(head: &mut Head, command: &str) {
     let has = |option: &str| command.split_whitespace().any(|word| word == option);
     head.is_direct |= has("-I");
     head.with_fsync |= has("-e");
+    head.is_macos |= re!(" /(?:Volumes|Users)/").is_match(command);
     if has("-o") || has("-+D") {
         head.sync = if has("-+D") { Sync::Data } else { Sync::File };
     }
@@ -270,8 +278,13 @@ fn of_row(
 ) -> Vec<Cell> {
     let guessed = if figures.len() == 4 { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
     let stated_unit = head.unit.or(hints.iozone_unit);
+    // People paste four figures from the command of an article, which passes the page cache.
+    let is_of_article = !head.has_options && figures.len() == 4;
     let of_figure = |(column, figure): (usize, f64)| {
         let mut cell = of_column(head, column, record_kib, file_kib);
+        if is_of_article {
+            cell.params.path = Path::Direct;
+        }
         figure_of(&mut cell, figure, stated_unit.unwrap_or(guessed), file_kib / record_kib);
         let bytes = cell.params.span_bytes.unwrap_or(0);
         moved(&mut cell, bytes, file_kib / record_kib);
@@ -289,10 +302,15 @@ fn of_row(
             );
         }
         caveat.iter().for_each(|caveat| note(&mut cell, *caveat));
-        if !head.has_options {
+        if is_of_article {
             note(
                 &mut cell,
-                "the text does not say with which options: whether past the page cache, and when a write was done",
+                "the text does not say with which options: taken for -I -o, as the four figures of the form people paste",
+            );
+        } else if !head.has_options {
+            note(
+                &mut cell,
+                "the text does not say with which options: taken for iozone's own, through the page cache",
             );
         }
         cell
@@ -319,13 +337,14 @@ fn of_column(head: &Head, column: usize, record_kib: u64, file_kib: u64) -> Cell
     let (name, direction, pattern) = COLUMNS[column.min(COLUMNS.len() - 1)];
     let writes = direction == Direction::Write;
     let has_flush = head.with_fsync && writes;
-    let is_ours = head.is_direct && !has_flush && head.threads == 1 && OURS.contains(&name);
+    let is_ours =
+        head.is_direct && !head.is_macos && !has_flush && head.threads == 1 && OURS.contains(&name);
     let params = Params {
         region: Some(Region::File),
         span_bytes: file_kib.checked_mul(KIB),
         threads: head.threads,
         sync: if writes { head.sync } else { Sync::None },
-        path: if head.is_direct { Path::Direct } else { Path::Buffered },
+        path: if head.is_direct && !head.is_macos { Path::Direct } else { Path::Buffered },
         content: writes.then_some(Content::Byte(165)),
         form: Some(name.to_owned()),
         ..io(direction, pattern, record_kib.checked_mul(KIB))
@@ -334,7 +353,12 @@ fn of_column(head: &Head, column: usize, record_kib: u64, file_kib: u64) -> Cell
     if has_flush {
         note(&mut cell, "the time of an fsync at the end is included (-e)");
     }
-    if !head.is_direct && head.has_options {
+    if head.is_direct && head.is_macos {
+        note(
+            &mut cell,
+            "on a Mac -I does not pass the page cache: part of this may be the speed of memory",
+        );
+    } else if !head.is_direct && head.has_options {
         note(&mut cell, BUFFERED);
     }
     cell

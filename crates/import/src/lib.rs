@@ -34,7 +34,9 @@ mod network;
 mod pibenchmarks;
 mod rate_list;
 mod reading;
+mod sections;
 mod seeker;
+mod state;
 mod sysbench;
 mod text;
 
@@ -171,7 +173,7 @@ struct Importer {
 }
 
 /// All importers; a file may hold the output of several tools.
-const IMPORTERS: [&Importer; 22] = [
+const IMPORTERS: [&Importer; 24] = [
     &fio::JSON,
     &fio::JOBS,
     &fio::NORMAL,
@@ -184,6 +186,7 @@ const IMPORTERS: [&Importer; 22] = [
     &f3::IMPORTER,
     &h2testw::IMPORTER,
     &hdparm::IMPORTER,
+    &hdparm::IN_WORDS,
     &ioping::IMPORTER,
     &seeker::IMPORTER,
     &rate_list::IMPORTER,
@@ -194,6 +197,7 @@ const IMPORTERS: [&Importer; 22] = [
     &bonnie::IMPORTER,
     &sysbench::IMPORTER,
     &pibenchmarks::IMPORTER,
+    &state::IMPORTER,
 ];
 
 /// Reads the records of a file. `name` is only for people: it names a medium without a name.
@@ -242,7 +246,7 @@ pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, Imp
     let mut found = found;
     pibenchmarks::take_one_medium(&source, &mut found);
     let (left, left_count) = reading.left();
-    Ok(Import { records: assemble::records(name, bytes, found), left, left_count })
+    Ok(Import { records: assemble::records(name, bytes, &source, found), left, left_count })
 }
 
 /// Results of all importers, and the first error of any of them.
@@ -269,7 +273,7 @@ fn all(
     }
     fio::keep_fullest_form(&mut found);
     failed::add(&mut found, source, reading);
-    found.retain(|one| !one.cells.is_empty());
+    found.retain(|one| !one.cells.is_empty() || one.is_identity());
     (found, tool)
 }
 

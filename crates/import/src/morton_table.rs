@@ -1,11 +1,14 @@
-//! Table of Morton's article, copied from a page: a row for each medium, columns separated by tabs
+//! Table of Morton's article, copied from a page: a row for each medium
 //! (docs/field/ext2.md#mortons-benchmark).
 
-use record::{Cell, Params, metric, test};
+use std::sync::LazyLock;
+
+use record::{Cell, Claims, Params, metric, test};
+use regex::Regex;
 
 use super::imported_run::{ImportedRun, cell, estimate, note, other, rates};
 use super::media_list::MediaList;
-use super::text::{decimal_rate, number, short};
+use super::text::{decimal_rate, group, number, short};
 use super::{Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
@@ -15,22 +18,21 @@ pub(super) const IMPORTER: Importer = Importer {
         is_there: |source| source.has(is_head),
     }],
     read: |source, _, reading| {
-        let (mut media, mut tests) = (MediaList::default(), Vec::new());
+        let (mut media, mut head) = (MediaList::default(), Head::default());
         for (at, line) in source.numbered() {
             if is_head(line) {
-                tests = columns(line);
+                head = Head::of(line);
                 continue;
             }
-            let mut fields = line.split('\t').map(str::trim);
-            let Some(name) = fields.next().filter(|name| !name.is_empty()) else { continue };
-            let figures = tests.iter().skip(1).zip(fields);
-            let cells: Vec<Cell> =
-                figures.filter_map(|(test, text)| figure((*test)?, text)).collect();
-            if cells.is_empty() {
+            let Some((name, cells)) = head.row(line).filter(|(_, cells)| !cells.is_empty()) else {
                 continue;
-            }
+            };
             let mut found = ImportedRun::by("Morton's benchmark");
-            found.medium.model = Some(short(name, 60));
+            found.medium.model = Some(short(CLAIM.replace(name, "").trim(), 60));
+            if let Some(claim) = CLAIM.captures(line) {
+                let write_bps = number(group(&claim, 1)).map(|mb| mb * 1e6);
+                found.medium.claims = Some(Claims { write_bps, ..Claims::default() });
+            }
             cells.into_iter().for_each(|cell| reading.add(&mut found, at, cell));
             media.push(at, found, reading);
         }
@@ -38,6 +40,49 @@ pub(super) const IMPORTER: Importer = Importer {
     },
     is_ignored_line: is_head,
 };
+
+/// What the package promises: "5MB/s write".
+static CLAIM: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"([\d.]+) ?MB/s write\b").expect("a pattern of ours"));
+
+/// A head: the tests of its columns, and what is between them: a tab, a bar, or blanks alone.
+#[derive(Default)]
+struct Head {
+    tests: Vec<Option<&'static str>>,
+    apart: Option<char>,
+    row: Option<Regex>,
+}
+
+impl Head {
+    fn of(line: &str) -> Head {
+        let apart = ['\t', '|'].into_iter().find(|apart| line.contains(*apart));
+        let Some(apart) = apart else {
+            let tests: Vec<_> = columns(line).into_iter().map(Some).collect();
+            let figure = r"\s+([\d.]+(?: (?:[MkG]B/s|ms|s|groups/s))?)".repeat(tests.len());
+            let row = Regex::new(&format!(r"^\s*(\S.*?){figure}\s*$")).ok();
+            return Head { tests, apart, row };
+        };
+        let fields = line.trim_matches(apart).split(apart);
+        let tests = fields.skip(1).map(|text| columns(text).first().copied()).collect();
+        Head { tests, apart: Some(apart), row: None }
+    }
+
+    /// Name of a medium and its figures. In a line with blanks alone all of the figures must be
+    /// there, and are the last of it.
+    fn row<'a>(&self, line: &'a str) -> Option<(&'a str, Vec<Cell>)> {
+        let fields: Vec<&str> = match (self.apart, &self.row) {
+            (Some(apart), _) => line.trim_matches(apart).split(apart).map(str::trim).collect(),
+            (None, row) => {
+                let found = row.as_ref()?.captures(line)?;
+                (1..found.len()).map(|at| group(&found, at)).collect()
+            }
+        };
+        let (name, figures) = fields.split_first().filter(|(name, _)| !name.is_empty())?;
+        let cells =
+            self.tests.iter().zip(figures).filter_map(|(test, text)| figure((*test)?, text));
+        Some((name, cells.collect()))
+    }
+}
 
 /// Headings of the columns, with their tests.
 const HEADINGS: [(&str, &str); 5] = [
@@ -48,17 +93,17 @@ const HEADINGS: [(&str, &str); 5] = [
     ("filesystem fill", test::EXT2_FILL),
 ];
 
-/// Test of each column of a line; `None` for the name of the medium and for unknown columns.
-fn columns(line: &str) -> Vec<Option<&'static str>> {
-    let of_heading = |heading: &str| {
-        let heading = heading.trim().to_lowercase();
-        HEADINGS.iter().find(|(text, _)| heading.starts_with(text)).map(|(_, test)| *test)
-    };
-    line.split('\t').map(of_heading).collect()
+/// Tests of the columns that a head names, in their order.
+fn columns(head: &str) -> Vec<&'static str> {
+    let head = head.to_lowercase();
+    let mut found: Vec<(usize, &str)> =
+        HEADINGS.iter().filter_map(|(text, test)| Some((head.find(text)?, *test))).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, test)| test).collect()
 }
 
 fn is_head(line: &str) -> bool {
-    line.contains('\t') && columns(line).iter().flatten().count() >= 2
+    columns(line).len() >= 2 && line.len() < 300
 }
 
 /// Parses a figure with its unit, or without one in that of the article: MB/s, ms, groups/s.

@@ -151,7 +151,8 @@ pub(super) fn looks_like_a_figure(line: &str) -> bool {
         let unit = rest[end..].trim_start_matches([' ', '\t']);
         let is_apart = |c: char| !c.is_alphanumeric() && c != '/';
         let word = unit.split(is_apart).next().unwrap_or_default();
-        if word.len() <= 12 && UNITS.contains(&word.to_lowercase().as_str()) {
+        // "Gb/s" is the speed of a link, in bits.
+        if word.len() <= 12 && word != "Gb/s" && UNITS.contains(&word.to_lowercase().as_str()) {
             return true;
         }
         rest = &rest[end..];

@@ -1,7 +1,7 @@
 //! Five fields of fio's terse output as Raspberry Pi Diagnostics prints and judges them.
 
 use record::units::KIB;
-use record::{Cell, Direction, Params, Path};
+use record::{Cell, Direction, Params, Path, Pattern};
 
 use crate::imported_run::{self, ImportedRun, estimate, label, note};
 use crate::reading::Reading;
@@ -36,6 +36,7 @@ fn of_job(name: &str, direction: Direction, kib_per_s: f64, iops: f64) -> Cell {
         direction: Some(direction),
         block_bytes: block(kib_per_s, iops),
         path: Path::Direct,
+        pattern: Some(if is_random(name) { Pattern::Uniform } else { Pattern::Sequential }),
         form: Some(job),
         ..Params::default()
     };
@@ -45,6 +46,10 @@ fn of_job(name: &str, direction: Direction, kib_per_s: f64, iops: f64) -> Cell {
         "terse output does not say order, depth and path; the name of the job stands for them",
     );
     cell
+}
+
+fn is_random(job: &str) -> bool {
+    job.starts_with("rand")
 }
 
 fn block(kib_per_s: f64, iops: f64) -> Option<u64> {
@@ -88,7 +93,8 @@ fn read_jobs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impor
         {
             if rate > 0.0 || iops > 0.0 {
                 let mut cell = of_job(name, direction, rate, iops);
-                cell.metrics.iops = Some(estimate(iops, 1));
+                // The others are cut to a few.
+                cell.metrics.iops = Some(estimate(iops, 1)).filter(|_| is_random(name));
                 cell.metrics.bps = Some(estimate(rate * KIB as f64, 1));
                 label(&mut cell, "run", &run);
                 note(
@@ -108,6 +114,10 @@ fn read_jobs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impor
             "five fields of fio's terse output; taken for the jobs of Raspberry Pi Diagnostics"
                 .into(),
         );
+    }
+    if source.contains("speed 0 IOPS (target") {
+        let text = "its version prints 0 IOPS and FAIL for a line that it does not read; the figures are those it measured";
+        found.notes.push(text.into());
     }
     vec![found]
 }

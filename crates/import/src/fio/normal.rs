@@ -47,8 +47,10 @@ struct PartialResult {
     latency: Latency,
     is_total: bool,
     is_of_syncs: bool,
-    percentiles: BTreeMap<String, f64>,
-    percentile_scale: f64,
+    /// Nanoseconds by a thousandth of a percent.
+    percentiles: BTreeMap<u64, f64>,
+    /// Nanoseconds of the unit of the table that is read, if it is of all I/Os.
+    percentile_scale: Option<f64>,
 }
 
 impl PartialResult {
@@ -60,7 +62,7 @@ impl PartialResult {
             is_total: false,
             is_of_syncs: false,
             percentiles: BTreeMap::new(),
-            percentile_scale: 1.0,
+            percentile_scale: None,
         }
     }
 }
@@ -202,7 +204,7 @@ impl JobResult<'_> {
         if let Some(part) = self.parts.last_mut().filter(|_| !self.is_between) {
             detail(part, line);
         }
-        if let Some(rest) = line.strip_prefix("issued rwt") {
+        if let Some(rest) = line.strip_prefix("issued") {
             issued(&mut self.parts, rest);
         }
     }
@@ -320,6 +322,11 @@ fn begun(
     let rate = with_unit(&rate);
     let is_new = line.contains("IOPS=");
     let bps = rate.and_then(|(value, unit)| match is_new {
+        // With `unit_base=1`.
+        _ if unit.ends_with("bit/s") => {
+            let bytes = unit.replace("bit/s", "B/s");
+            decimal_rate(value, &bytes).map(|bits| bits / 8.0)
+        }
         true => decimal_rate(value, unit),
         // fio 2 means 1024 by K.
         false => binary_rate(value, unit),
@@ -329,7 +336,7 @@ fn begun(
     let iops = wanted(at, "IOPS", iops)?;
     let bps = wanted(at, "the rate", bps)?;
     cell.elapsed_ns = whole_ns(wanted(at, "the time", number(&first(runtime)))? * 1e6);
-    rates(&mut cell, Some(iops), Some(bps), 0);
+    rates(&mut cell, Some(iops), Some(bps), 1);
     Ok(PartialResult::of(at, cell))
 }
 
@@ -337,6 +344,11 @@ fn begun(
 fn thousands(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
     Some(value * prefix(unit, 1000.0)?)
+}
+
+/// Thousandths of a percent: jobs may have lists of their own, with other numbers of digits.
+fn percentile_key(percent: f64) -> u64 {
+    (percent * 1e3).round() as u64
 }
 
 /// Parses lines below a result: latencies and their percentiles.
@@ -350,23 +362,29 @@ fn detail(part: &mut PartialResult, line: &str) {
             part.latency = Latency { min, max, mean, ..Latency::default() };
             part.is_total = group(&found, 1) == "lat";
         }
-    } else if let Some(unit) = re!(r"percentiles \((.*?)\)").captures(line) {
-        part.percentile_scale = time_ns(1.0, group(&unit, 1)).unwrap_or(1.0);
-    } else if line.starts_with('|') {
+    } else if let Some(unit) = re!(r"^(.*)percentiles \((.*?)\)").captures(line) {
+        // Others are of a class of priority, or of submission.
+        let is_of_all = ["lat", "clat", "sync"].contains(&group(&unit, 1));
+        part.percentile_scale = time_ns(1.0, group(&unit, 2)).filter(|_| is_of_all);
+    } else if let Some(scale) = part.percentile_scale.filter(|_| line.starts_with('|')) {
         for entry in re!(r"([\d.]+)th=\[\s*(.*?)\]").captures_iter(line) {
-            let name = group(&entry, 1).to_owned();
-            part.percentiles.extend(number(group(&entry, 2)).map(|value| (name, value)));
+            let entry = [1, 2].map(|at| number(group(&entry, at)));
+            if let [Some(percent), Some(value)] = entry {
+                part.percentiles.insert(percentile_key(percent), value * scale);
+            }
         }
     }
 }
 
-/// Parses "s: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and committed.
+/// Parses "rwts: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and committed.
 /// With the time they give the figures to more digits than are printed.
 fn issued(parts: &mut [PartialResult], text: &str) {
     let counts = |mark: &str| -> Vec<u64> {
         let listed =
             text.split_once(mark).map(|(_, rest)| rest.split(' ').next().unwrap_or_default());
-        listed.unwrap_or_default().split(',').map_while(whole).collect()
+        // fio 2 has "total=r=1024/w=0/d=0,".
+        let listed = listed.unwrap_or_default().trim_end_matches(',').split([',', '/']);
+        listed.map_while(|text| whole(text.trim_start_matches(['r', 'w', 'd', '=']))).collect()
     };
     let (totals, short) = (counts("total="), counts("short="));
     for part in parts.iter_mut().filter(|part| part.cell.ops == 0) {
@@ -381,7 +399,7 @@ fn issued(parts: &mut [PartialResult], text: &str) {
         let (Some(iops), Some(bps)) = (&mut cell.metrics.iops, &mut cell.metrics.bps) else {
             continue;
         };
-        (iops.n, bps.n) = (cell.ops, cell.ops);
+        (iops.n, bps.n) = (cell.ops.max(1), cell.ops.max(1));
         let exact = cell.ops as f64 / seconds;
         if seconds > 0.0 && cell.ops > 0 && (exact / iops.value - 1.0).abs() < 0.02 {
             iops.value = exact;
@@ -406,12 +424,10 @@ fn commits(totals: &[u64], short: &[u64]) -> u64 {
 }
 
 fn finished(part: PartialResult) -> Cell {
-    let PartialResult { mut cell, mut latency, percentiles: listed, percentile_scale, .. } = part;
+    let PartialResult { mut cell, mut latency, percentiles: listed, .. } = part;
     latency.n = cell.ops;
-    let by_share = |share: f64| {
-        listed.get(&format!("{:.2}", share * 100.0)).map(|value| value * percentile_scale)
-    };
-    let odd = percentiles(&mut latency, by_share);
+    let odd =
+        percentiles(&mut latency, |share| listed.get(&percentile_key(share * 100.0)).copied());
     keep_odd(&mut cell, &latency, &odd);
     cell.metrics.latency_ns = (latency.max > 0).then_some(latency);
     cell

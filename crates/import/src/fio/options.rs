@@ -217,6 +217,7 @@ fn content(get: &impl Fn(&[&str]) -> Option<String>) -> Option<Content> {
         .and_then(|text| number(&text))
         .filter(|percent| (0.0..=100.0).contains(percent));
     match percent {
+        Some(percent) if percent >= 100.0 => Some(Content::Zeros),
         Some(percent) if percent > 0.0 => Some(Content::Compressible(percent as u8)),
         _ if is_on("zero_buffers") => Some(Content::Zeros),
         _ if is_on("refill_buffers") => Some(Content::Incompressible),

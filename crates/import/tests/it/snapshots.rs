@@ -122,6 +122,13 @@ fn record(record: &Record) -> String {
         medium.vendor.clone(),
         medium.model.clone(),
         medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()),
+        medium.serial.as_ref().map(|serial| format!("serial {serial}")),
+        medium.firmware.as_ref().map(|firmware| format!("firmware {firmware}")),
+        medium.claims.as_ref().and_then(|it| Some(format!("claims {} B/s written", it.write_bps?))),
+        medium
+            .health
+            .as_ref()
+            .map(|health| format!("health {}", serde_json::to_string(health).unwrap())),
         Some(format!("target {} {}", word(target.kind), target.path)),
         target.device.as_ref().map(|device| format!("device {device}")),
         host,
