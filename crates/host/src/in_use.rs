@@ -264,6 +264,13 @@ impl BlockTopology<'_> {
         }
     }
 
+    /// The devices through which the data of this one can be written: itself, those under it, and
+    /// other loop devices over the same files.
+    pub fn sharing_data<'a>(&'a self, slot: &'a BlockDeviceEntry) -> Vec<&'a BlockDeviceEntry> {
+        let media = std::iter::once(slot).chain(self.below(slot));
+        media.flat_map(|it| std::iter::once(it).chain(self.over_the_same_file(it))).collect()
+    }
+
     /// The whole devices under a stacked device, itself not counted.
     pub fn below(&self, slot: &BlockDeviceEntry) -> Vec<&BlockDeviceEntry> {
         let mut found = Vec::new();

@@ -69,7 +69,7 @@ impl OpenFiles {
         found
     }
 
-    /// Reads `/proc` for a disk: its nodes, the nodes of devices below it, and their backing files.
+    /// Reads `/proc` for a disk: nodes through which its data can be written, and backing files.
     pub(crate) fn look_for(topology: &BlockTopology<'_>, slot: &BlockDeviceEntry) -> OpenFiles {
         OpenFiles::look(
             topology.roots,
@@ -140,7 +140,7 @@ impl OpenFiles {
         slot: &BlockDeviceEntry,
     ) -> Vec<InUseReason> {
         let mut found = Vec::new();
-        for medium in std::iter::once(slot).chain(topology.below(slot)) {
+        for medium in topology.sharing_data(slot) {
             for (number, name, _) in medium.nodes() {
                 let node = topology.node_identity(number, name);
                 let holdings = self.holdings(DescriptorTarget::Block(number), node).into_iter();

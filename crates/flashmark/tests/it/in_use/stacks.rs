@@ -18,6 +18,7 @@ pub const CASES: &[Case] = &[
         name: "a program writes to the medium below the named loop device",
         arrange: program_below,
     },
+    Case { name: "a program writes to another loop device over its file", arrange: program_beside },
     Case { name: "btrfs member", arrange: btrfs },
     Case { name: "dm-linear", arrange: linear },
     Case { name: "LUKS", arrange: luks },
@@ -101,6 +102,14 @@ fn program_below() -> Arranged {
     let reason = format!("{} is held open for writing by python3", lower.name());
     let name = holder.name();
     Ok(stage.refused_with(reason).refused_with(name).keeps(lower).keeps(upper).keeps(holder))
+}
+
+fn program_beside() -> Arranged {
+    let (stage, one) = medium()?;
+    let other = Attached::over(stage.image.as_deref().unwrap())?;
+    let holder = Holder::python(&other.node, "f=open(path,'r+b')")?;
+    let reason = format!("{} is held open for writing by python3", other.name());
+    Ok(stage.refused_with(reason).keeps(one).keeps(other).keeps(holder))
 }
 
 /// Two large media in one btrfs: the table of mounts names only one of them.
