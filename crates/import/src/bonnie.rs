@@ -224,13 +224,16 @@ fn add(found: &mut ImportedRun, at: usize, results: &Results, reading: &mut Read
         let began = results.began.and_then(|began| jiff::Timestamp::from_second(began).ok());
         found.started = began.map(|moment| moment.to_string());
     }
-    let measured = (0..TESTS.len()).filter_map(|test| Some((test, results.figures[test]?)));
-    let cells: Vec<Cell> = measured.map(|(test, figure)| of_test(results, test, figure)).collect();
-    // Tests that were too quick for a figure count as read, too.
+    // A test that was too quick for a figure may have a longest time.
+    let measured =
+        |test: &usize| results.figures[*test].is_some() || results.longest_ns[*test].is_some();
+    let cells: Vec<Cell> =
+        (0..TESTS.len()).filter(measured).map(|test| of_test(results, test)).collect();
     reading.add_all(found, at, cells);
 }
 
-fn of_test(results: &Results, test: usize, (value, percent): (f64, Option<f64>)) -> Cell {
+fn of_test(results: &Results, test: usize) -> Cell {
+    let (value, percent) = results.figures[test].unzip();
     let (name, form, direction, pattern) = TESTS[test];
     let is_of_blocks = form == "block" || test == SEEKS;
     let chunk = is_of_blocks.then(|| results.chunk_bytes.unwrap_or(CHUNK_BYTES));
@@ -244,14 +247,14 @@ fn of_test(results: &Results, test: usize, (value, percent): (f64, Option<f64>))
     };
     let mut cell = cell(format!("bonnie++:{name}"), params);
     if test < SEEKS {
-        rates(&mut cell, None, Some(value * KIB as f64), 1);
+        rates(&mut cell, None, value.map(|value| value * KIB as f64), 1);
     } else {
-        rates(&mut cell, Some(value), None, 1);
+        rates(&mut cell, value, None, 1);
     }
     if test >= FILES {
         label(&mut cell, "files", &results.files);
     }
-    if let Some(percent) = percent {
+    if let Some(percent) = percent.flatten() {
         other(&mut cell, "cpu_percent", percent, 1);
     }
     if let Some(ns) = results.longest_ns[test] {

@@ -7,7 +7,7 @@ use record::{
 };
 
 use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, io, moved, note, percentiles, rates, whole_ns,
+    ImportTrouble, ImportedRun, cell, io, moved, note, other, percentiles, rates, whole_ns,
 };
 use super::media_list::MediaList;
 use super::text::{binary_rate, group, number, prefix, re, size, time_ns, wanted, with_unit};
@@ -152,7 +152,10 @@ fn finish(
     };
     let (n, min, max) = (cell.ops, whole_ns(min), whole_ns(max));
     let mut latency = Latency { n, min, mean, max, ..Latency::default() };
-    if requests.len() as u64 == n && !requests.is_empty() {
+    if let Some(deviation) = ns.as_deref().and_then(|ns| ns.get(3)) {
+        other(cell, "latency_deviation_ns", *deviation, n);
+    }
+    if !requests.is_empty() {
         let step = requests.len().div_ceil(MAX_POINTS);
         let points = (1u32..).zip(&requests).step_by(step).map(|(at, ns)| [f64::from(at), *ns]);
         cell.series.push(Series {
@@ -161,6 +164,8 @@ fn finish(
             y: SeriesAxis::LatencyNs,
             points: points.collect(),
         });
+    }
+    if requests.len() as u64 == n && !requests.is_empty() {
         requests.sort_by(f64::total_cmp);
         // The extremes in the summary have fewer digits than those of the requests.
         latency.min = min.min(whole_ns(requests[0]));

@@ -10,10 +10,10 @@
 //! more than any medium does) is refused with the reason, and no text of any kind makes this panic.
 
 mod assemble;
+mod badblocks;
 mod bonnie;
 mod by_medium;
 mod clean;
-mod completion;
 mod dd;
 mod diskmark;
 mod errno;
@@ -21,6 +21,7 @@ mod f3;
 mod failed;
 mod fio;
 mod flashbench;
+mod gnome_disks;
 mod h2testw;
 mod hdparm;
 mod imported_run;
@@ -28,16 +29,17 @@ mod ioping;
 mod iostat;
 mod iozone;
 mod known_medium;
+mod lists;
 mod media_list;
 mod morton_table;
 mod network;
 mod pibenchmarks;
-mod rate_list;
 mod reading;
 mod sections;
 mod seeker;
 mod state;
 mod sysbench;
+mod table;
 mod text;
 
 use record::Record;
@@ -173,7 +175,7 @@ struct Importer {
 }
 
 /// All importers; a file may hold the output of several tools.
-const IMPORTERS: [&Importer; 24] = [
+const IMPORTERS: [&Importer; 25] = [
     &fio::JSON,
     &fio::JOBS,
     &fio::NORMAL,
@@ -186,18 +188,19 @@ const IMPORTERS: [&Importer; 24] = [
     &f3::IMPORTER,
     &h2testw::IMPORTER,
     &hdparm::IMPORTER,
-    &hdparm::IN_WORDS,
     &ioping::IMPORTER,
     &seeker::IMPORTER,
-    &rate_list::IMPORTER,
+    &lists::RATES,
     &morton_table::IMPORTER,
     &diskmark::IMPORTER,
     &iostat::IMPORTER,
-    &completion::IMPORTER,
+    &lists::COMPLETIONS,
     &bonnie::IMPORTER,
     &sysbench::IMPORTER,
     &pibenchmarks::IMPORTER,
     &state::IMPORTER,
+    &badblocks::IMPORTER,
+    &gnome_disks::IMPORTER,
 ];
 
 /// Reads the records of a file. `name` is only for people: it names a medium without a name.

@@ -3,50 +3,39 @@
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Direction, Params, Path, Pattern, Region, metric, test};
 
-use super::imported_run::{ImportedRun, cell, estimate, io, note, other};
-use super::media_list::MediaList;
-use super::text::{group, number, re, short, wanted, whole};
+use super::imported_run::{ImportTrouble, cell, estimate, io, note, other};
+use super::table::{Does, Known, Line, Tool};
+use super::text::short;
 use super::{Importer, sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "seeker output",
     signs: &[sign!("'.. ms random access time'", r"(?m)^\s*\S.*? [\d.]\S* ms random access time")],
-    read: |source, _, reading| {
-        let mut media = MediaList::default();
-        let (mut version, mut path, mut capacity) = (String::new(), String::new(), None);
-        for (at, line) in source.numbered() {
-            if let Some(found) = re!(r"^\s*Seeker v([^,]*)").captures(line) {
-                version = short(group(&found, 1), 20);
-            } else if let Some(found) =
-                re!(r"^\s*Benchmarking (.*?)(?: \[(?:(\d+)MB\])?|$)").captures(line)
-            {
-                path = group(&found, 1).to_owned();
-                capacity = whole(group(&found, 2)).and_then(|mb| mb.checked_mul(MIB));
-            }
-            let Some(access) = re!(r"^\s*(.*) (\S+) ms random access time").captures(line) else {
-                continue;
-            };
-            let Some(ms) = number(group(&access, 2)) else { continue };
-            let name = group(&access, 1).trim_end_matches([':', ',', ' ']);
-            let mut found = ImportedRun { version: version.clone(), ..ImportedRun::by("seeker") };
-            if let Some(seeks) = re!("^Results: (.*) seeks/second$").captures(name) {
-                found.on(&path);
-                found.medium.capacity_bytes = capacity;
-                let seeks = whole(group(&seeks, 1)).map(|seeks| seeks as f64);
-                let seeks = reading.accept(at, wanted(at, "the number of seeks", seeks));
-                let Some(seeks) = seeks else { continue };
-                reading.add(&mut found, at, of_seeks(seeks));
-            } else {
-                // A list: each line is of a medium of its own.
-                found.medium.model = Some(short(name, 60)).filter(|name| !name.is_empty());
-                reading.add(&mut found, at, of_access_time(ms));
-            }
-            media.push(at, found, reading);
-        }
-        media.0
-    },
+    read: |source, _, reading| TABLE.read(source, reading),
     is_ignored_line: |_| false,
 };
+
+static TABLE: Tool = Tool::with(
+    "seeker",
+    1024.0,
+    &[
+        Line(r"^\s*Seeker v(?<version>[^,]*)", Does::Says),
+        Line(r"^\s*Benchmarking (?<path>.*?)(?: \[(?:(?<mib>\d+)MB\])?|$)", Does::Says),
+        Line(
+            r"^\s*Results: (?<seeks>.*) seeks/second, (?<ms>[\d.]\S*) ms random access time",
+            Does::Gives(of_seeks),
+        ),
+        // A list: each line is of a medium of its own.
+        Line(
+            r"^\s*(?<model>.*?)[:, ]+(?<ms>[\d.]\S*) ms random access time",
+            Does::Gives(of_access_time),
+        ),
+    ],
+    |known, run| {
+        run.version = short(known.text("version"), 20);
+        run.medium.capacity_bytes = known.count("mib").and_then(|mib| mib.checked_mul(MIB));
+    },
+);
 
 /// Seconds for which seeker reads.
 const SECONDS: u64 = 30;
@@ -60,7 +49,9 @@ fn begun(text: &str) -> Cell {
     cell
 }
 
-fn of_seeks(seeks_per_s: f64) -> Cell {
+fn of_seeks(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let seeks = known.count("seeks").map(|seeks| seeks as f64);
+    let seeks_per_s = known.wanted("the number of seeks", seeks)?;
     let mut cell = begun("through the page cache: data in memory is found at once");
     let n = (seeks_per_s * SECONDS as f64) as u64;
     (cell.ops, cell.bytes) = (n, n.saturating_mul(512));
@@ -70,14 +61,15 @@ fn of_seeks(seeks_per_s: f64) -> Cell {
         // The time is printed with two digits behind the point; the inverse of the rate has all.
         other(&mut cell, metric::ACCESS_TIME_NS, 1e9 / seeks_per_s, n);
     }
-    cell
+    Ok(vec![cell])
 }
 
-fn of_access_time(ms: f64) -> Cell {
+fn of_access_time(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let Some(ms) = known.number("ms") else { return Ok(Vec::new()) };
     let mut cell = begun("only the access time is given, in hundredths of a millisecond");
     other(&mut cell, metric::ACCESS_TIME_NS, ms * 1e6, 1);
     if ms > 0.0 {
         other(&mut cell, metric::SEEKS_PER_S, 1e3 / ms, 1);
     }
-    cell
+    Ok(vec![cell])
 }

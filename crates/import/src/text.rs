@@ -229,15 +229,16 @@ pub(super) fn size(text: &str) -> Option<u64> {
 /// Bytes a second of a rate "1.5 GB/s" whose prefixes are powers of 1000, or of 1024 where they say
 /// so ("MiB/s").
 pub(super) fn decimal_rate(value: f64, unit: &str) -> Option<f64> {
-    rate(value, unit, 1000.0)
+    rate_in(value, unit, 1000.0)
 }
 
 /// Bytes a second for a tool whose prefixes are powers of 1024 although it prints "MB/s".
 pub(super) fn binary_rate(value: f64, unit: &str) -> Option<f64> {
-    rate(value, unit, 1024.0)
+    rate_in(value, unit, 1024.0)
 }
 
-fn rate(value: f64, unit: &str, step: f64) -> Option<f64> {
+/// Bytes a second, with prefixes that are powers of `step` unless the unit says "MiB/s".
+pub(super) fn rate_in(value: f64, unit: &str, step: f64) -> Option<f64> {
     let lower = unit.trim().to_ascii_lowercase();
     let bytes = lower.strip_suffix("/s").or_else(|| lower.strip_suffix("/sec"))?;
     let letter = bytes

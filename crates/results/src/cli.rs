@@ -81,7 +81,8 @@ const IMPORT_HELP: &str = "\
 Output of these tools is recognised: fio (JSON, normal text), dd, iozone,
 hdparm, ioping, f3 (f3write, f3read, f3probe), H2testw, bonnie++, sysbench
 fileio, iostat -x, seeker, flashbench, CrystalDiskMark, KDiskMark,
-PiBenchmarks, Raspberry Pi Diagnostics; also Flashmark's own records.
+PiBenchmarks, Raspberry Pi Diagnostics, badblocks, GNOME Disks, smartctl, nvme
+smart-log, mmc extcsd; also Flashmark's own records.
 docs/importing.md describes the result of each.";
 
 /// Flags of `export`.

@@ -1,0 +1,66 @@
+//! badblocks: its verdict, with the blocks that it tried. Its blocks are of 1024 bytes unless `-b`
+//! says otherwise.
+//!
+//! It writes one byte everywhere, so a fake that wraps round passes: this is no proof of a capacity.
+
+use record::units::KIB;
+use record::{Cell, Params, Region};
+
+use super::imported_run::{ImportTrouble, cell, note, other};
+use super::table::{Does, Known, Line, Tool};
+use super::{Importer, sign};
+
+pub(super) const IMPORTER: Importer = Importer {
+    name: "badblocks output",
+    signs: &[sign!("a line 'Pass completed, .. bad blocks found.'", VERDICT)],
+    read: |source, _, reading| TABLE.read(source, reading),
+    is_ignored_line: |_| false,
+};
+
+const VERDICT: &str = r"(?m)^\s*Pass completed, (?<bad>\d+) bad blocks found\.(?: \((?<reading>\d+)/(?<writing>\d+)/(?<comparing>\d+) errors\))?";
+
+static TABLE: Tool = Tool::new(
+    "badblocks",
+    1024.0,
+    &[
+        Line(r"\bbadblocks .*-\w*b\s*(?<block>\d+).*?(?<device>/dev/\S+)", Does::Begins),
+        Line(r"\bbadblocks .*?(?<device>/dev/\S+)", Does::Begins),
+        Line(r"^\s*(?:Checking blocks|From block) (?<first>\d+) to (?<last>\d+)", Does::Says),
+        Line(
+            r"(?i)^\s*checking for bad blocks.*(?<way>read-only|read-write|non-destructive)",
+            Does::Says,
+        ),
+        Line(r"^\s*Testing with .*pattern", Does::Repeats),
+        Line(VERDICT, Does::Gives(verdict)),
+    ],
+);
+
+fn verdict(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let way = if known.has("way") { known.text("way") } else { "pass" };
+    let block = known.count("block").unwrap_or(KIB);
+    let blocks = known.count("last").zip(known.count("first"));
+    let blocks = blocks.and_then(|(last, first)| last.checked_sub(first)?.checked_add(1));
+    let span = blocks.and_then(|blocks| blocks.checked_mul(block));
+    let params = Params {
+        block_bytes: Some(block),
+        region: Some(Region::Whole),
+        span_bytes: span,
+        ..Params::default()
+    };
+    let mut cell = cell(format!("badblocks:{way}"), params);
+    cell.bytes = span.unwrap_or(0);
+    let n = blocks.unwrap_or(1);
+    for (name, of) in [
+        ("bad_blocks", "bad"),
+        ("read_errors", "reading"),
+        ("write_errors", "writing"),
+        ("compare_errors", "comparing"),
+    ] {
+        known.number(of).iter().for_each(|count| other(&mut cell, name, *count, n));
+    }
+    if known.number("bad").is_some_and(|bad| bad > 0.0) {
+        note(&mut cell, "badblocks found places that cannot be read or that changed");
+    }
+    note(&mut cell, "one byte is written everywhere: a fake that wraps round passes this");
+    Ok(vec![cell])
+}

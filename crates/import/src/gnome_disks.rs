@@ -1,0 +1,63 @@
+//! The benchmark of GNOME Disks: its averages, as people copy them from the window. Its MB are
+//! 10^6 bytes, its MiB 2^20.
+
+use record::{Cell, Direction, Params, Pattern, Region, metric, test};
+
+use super::imported_run::{ImportTrouble, cell, estimate, io, note, other};
+use super::table::{Does, Known, Line, Tool};
+use super::{Importer, sign};
+
+pub(super) const IMPORTER: Importer = Importer {
+    name: "the benchmark of GNOME Disks",
+    signs: &[sign!("lines 'Average Read Rate .. MB/s' and 'Average Access Time .. ms'", HEAD)],
+    read: |source, _, reading| TABLE.read(source, reading),
+    is_ignored_line: |_| false,
+};
+
+const HEAD: &str = r"(?m)^\s*Average (?:Read Rate|Write Rate|Access Time):?\s+\d";
+
+static TABLE: Tool = Tool::new(
+    "GNOME Disks",
+    1000.0,
+    &[
+        Line(
+            r"^\s*(?:Disk or Device|Device|Disk):?\s+(?:(?<model>.*?) )?[—–(-]*\s*\(?(?<device>/dev/\w+)\)?\s*$",
+            Does::Begins,
+        ),
+        Line(r"^\s*Sample Size:?\s+(?<block>[\d.]+ [KM]i?B)", Does::Says),
+        Line(
+            r"^\s*Average (?<way>Read|Write) Rate:?\s+(?<rate>[\d.,]+ \S+/s)(?:.*?(?<samples>\d+) samples)?",
+            Does::Gives(of_rate),
+        ),
+        Line(
+            r"^\s*Average Access Time:?\s+(?<time>[\d.,]+ ?\w+)(?:.*?(?<samples>\d+) samples)?",
+            Does::Gives(of_access),
+        ),
+    ],
+);
+
+fn of_rate(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let direction = known.direction("way");
+    let way = if direction == Some(Direction::Read) { "read" } else { "write" };
+    let params = Params {
+        region: Some(Region::Whole),
+        ..io(direction, Pattern::Strided, known.size("block"))
+    };
+    let mut cell = cell(format!("gnome-disks:{way}"), params);
+    let n = known.count("samples").unwrap_or(1);
+    cell.metrics.bps = Some(estimate(known.wanted("the rate", known.rate("rate"))?, n));
+    note(&mut cell, "the mean of samples at places spread over the medium");
+    Ok(vec![cell])
+}
+
+fn of_access(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let ns = known.wanted("the time", known.time("time"))?;
+    let params = Params {
+        region: Some(Region::Whole),
+        form: Some("GNOME Disks".into()),
+        ..io(Direction::Read, Pattern::Uniform, None)
+    };
+    let mut cell = cell(test::SEEK, params);
+    other(&mut cell, metric::ACCESS_TIME_NS, ns, known.count("samples").unwrap_or(1));
+    Ok(vec![cell])
+}

@@ -1,0 +1,80 @@
+//! Lists that people make: the rates of several media, "5.2 MB/s -- 1 Gigabyte Kingston", and the
+//! time of a work on each file system and scheduler, "ext2: 117s", "xfs/cfq: 94-96s"
+//! (docs/field/classic-tools.md#iotest).
+
+use record::{Cell, Params, Pattern};
+
+use super::imported_run::{ImportTrouble, cell, estimate, io, label, note, other, whole_ns};
+use super::table::{Does, Known, Line, Tool};
+use super::{Importer, sign};
+
+pub(super) const RATES: Importer = Importer {
+    name: "a list of rates",
+    signs: &[sign!(
+        "lines '5.2 MB/s -- name of a medium'",
+        r"(?m)^\s*[\d.]\S* \S+/s(?:ec)?\s*(?:--|–|—)\s*\S"
+    )],
+    read: |source, _, reading| RATE_LIST.read(source, reading),
+    is_ignored_line: |_| false,
+};
+
+static RATE_LIST: Tool = Tool::new(
+    "not stated",
+    1000.0,
+    &[Line(
+        r"^\s*(?<rate>[\d.]\S* \S+/s(?:ec)?)\s*(?:--|–|—)\s*(?<model>\S.*)$",
+        Does::Gives(of_rate),
+    )],
+);
+
+fn of_rate(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let Some(bps) = known.rate("rate") else { return Ok(Vec::new()) };
+    // As for the published row: direction and block size are unknown.
+    let mut cell = cell("published:transfer", io(None, Pattern::Sequential, None));
+    cell.metrics.bps = Some(estimate(bps, 1));
+    note(&mut cell, "a rate in a list: neither tool nor direction nor block size is in the text");
+    Ok(vec![cell])
+}
+
+pub(super) const COMPLETIONS: Importer = Importer {
+    name: "a list of completion times",
+    signs: &[sign!("lines 'ext4: 123s' or 'xfs/cfq: 94-96s'", ENTRY)],
+    read: |source, _, reading| {
+        let mut found = COMPLETION_LIST.read(source, reading);
+        let text = "a list of completion times; what was done, and on what, is not in the text";
+        found.iter_mut().for_each(|run| run.notes.push(text.into()));
+        found
+    },
+    is_ignored_line: |_| false,
+};
+
+/// File system (a name may go on: "xfslazy", "ext4nj"), scheduler, least and largest seconds.
+const ENTRY: &str = r"(?m)^[ \t]*(?<fs>(?:ext[234]|xfs|jfs|btrfs|f2fs|nilfs2|vfat|exfat|reiserfs)[A-Za-z0-9_-]{0,23})(?:/(?<scheduler>[A-Za-z0-9_-]{0,29}))?:[ \t]*(?<least>[^\s-][^\n-]*?)(?:-(?<most>.*?))?s[ \t]*$";
+
+static COMPLETION_LIST: Tool =
+    Tool::new("stopwatch", 1000.0, &[Line(ENTRY, Does::Gives(of_entry))]);
+
+fn of_entry(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let low = known.wanted("the time", known.number("least"))?;
+    let high = if known.has("most") {
+        known.wanted("the end of the range", known.number("most"))?
+    } else {
+        low
+    };
+    if high < low {
+        return Err(known.bad("the range ends before it begins"));
+    }
+    let mut cell = cell("completion", Params::default());
+    label(&mut cell, "work", "completion");
+    label(&mut cell, "filesystem", known.text("fs"));
+    label(&mut cell, "scheduler", known.text("scheduler"));
+    let middle = (low + high) / 2.0;
+    cell.elapsed_ns = whole_ns(middle * 1e9);
+    other(&mut cell, "completion_ns", middle * 1e9, 1);
+    if low < high {
+        other(&mut cell, "least_completion_ns", low * 1e9, 1);
+        other(&mut cell, "largest_completion_ns", high * 1e9, 1);
+        note(&mut cell, format!("a range is given, {low} to {high} s; shown is its middle"));
+    }
+    Ok(vec![cell])
+}

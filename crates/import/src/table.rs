@@ -1,0 +1,248 @@
+//! A tool as a table: the lines of its output as regular expressions with named groups, and what
+//! each line is.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+use record::{Cell, Direction};
+use regex::Regex;
+
+use super::imported_run::{ImportTrouble, ImportedRun, room_for_another};
+use super::reading::Reading;
+use super::text::{ImportText, decimal, rate_in, short, size, time_ns, wanted, whole, with_unit};
+
+/// A tool.
+pub(crate) struct Tool {
+    /// Name in records: "hdparm".
+    tool: &'static str,
+    /// Factor of its prefixes: 1000 or 1024.
+    step: f64,
+    lines: &'static [Line],
+    /// Takes facts of the run from a line that says or begins something.
+    run: fn(&Known, &mut ImportedRun),
+    /// Makes the results of all lines up to the next that begins something.
+    block: Give,
+    patterns: OnceLock<Vec<Regex>>,
+}
+
+/// A kind of line: its pattern, and what it is. The first that matches counts.
+pub(crate) struct Line(pub &'static str, pub Does);
+
+/// What a line is.
+#[derive(Clone, Copy)]
+pub(crate) enum Does {
+    /// Its groups are known from here on. A new `device`, `path` or `model` begins a medium.
+    Says,
+    /// The same, and all that was known before is over.
+    Begins,
+    /// It completes results.
+    Gives(Give),
+    /// It repeats figures of other lines, or its figures are not of a medium.
+    Repeats,
+    /// It may be the begin of a line that was wrapped.
+    Wraps,
+}
+
+/// Makes the results of what is known.
+pub(crate) type Give = fn(&Known) -> Result<Vec<Cell>, ImportTrouble>;
+
+/// Longest line of a table, in bytes.
+const LONGEST: usize = 2000;
+/// Groups that name a medium.
+const NAMES: [&str; 3] = ["device", "path", "model"];
+
+/// Named groups of the lines so far.
+pub(crate) struct Known {
+    at: usize,
+    step: f64,
+    texts: BTreeMap<String, String>,
+}
+
+impl Known {
+    /// Text of a group; empty if it is not known.
+    pub fn text(&self, name: &str) -> &str {
+        self.texts.get(name).map_or("", String::as_str)
+    }
+
+    /// True if a group is known.
+    pub fn has(&self, name: &str) -> bool {
+        self.texts.contains_key(name)
+    }
+
+    /// Number of a group, with a point or a comma.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        decimal(self.text(name))
+    }
+
+    /// Whole number of a group.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        whole(self.text(name))
+    }
+
+    /// Bytes of a group; prefixes are of 1024.
+    pub fn size(&self, name: &str) -> Option<u64> {
+        size(&self.text(name).replace(' ', ""))
+    }
+
+    /// Bytes a second of a group "12.1 MB/s", in the prefixes of the tool.
+    pub fn rate(&self, name: &str) -> Option<f64> {
+        let (value, unit) = with_unit(self.text(name))?;
+        rate_in(value, unit, self.step)
+    }
+
+    /// Nanoseconds of a group "2.01 ms".
+    pub fn time(&self, name: &str) -> Option<f64> {
+        let (value, unit) = with_unit(self.text(name))?;
+        time_ns(value, unit)
+    }
+
+    /// Direction in the words of a group; `None` if they have neither or both.
+    pub fn direction(&self, name: &str) -> Option<Direction> {
+        let lower = self.text(name).to_ascii_lowercase();
+        match (lower.contains("read"), lower.contains("writ")) {
+            (true, false) => Some(Direction::Read),
+            (false, true) => Some(Direction::Write),
+            _ => None,
+        }
+    }
+
+    /// Value of a figure, or an error about the line.
+    pub fn wanted(&self, what: &str, value: Option<f64>) -> Result<f64, ImportTrouble> {
+        wanted(self.at, what, value)
+    }
+
+    /// An error about the line.
+    pub fn bad(&self, what: impl fmt::Display) -> ImportTrouble {
+        ImportTrouble::at(self.at, what)
+    }
+
+    /// Forgets the groups of a line of results, but for the name of the medium.
+    fn forget(&mut self, pattern: &Regex) {
+        let names = pattern.capture_names().flatten().filter(|name| !NAMES.contains(name));
+        names.for_each(|name| drop(self.texts.remove(name)));
+    }
+
+    /// Takes the groups of a line; true if they name another medium than before.
+    fn learn(&mut self, pattern: &Regex, line: &str) -> bool {
+        let Some(found) = pattern.captures(line) else { return false };
+        let mut is_another = false;
+        for name in pattern.capture_names().flatten() {
+            let Some(text) = found.name(name) else {
+                self.texts.remove(name);
+                continue;
+            };
+            let before = self.texts.insert(name.to_owned(), text.as_str().trim().to_owned());
+            is_another |= NAMES.contains(&name) && before.as_deref() != Some(self.text(name));
+        }
+        is_another
+    }
+}
+
+impl Tool {
+    /// A table of a tool whose runs have no facts beside their medium.
+    pub const fn new(tool: &'static str, step: f64, lines: &'static [Line]) -> Tool {
+        Tool::with(tool, step, lines, |_, _| {})
+    }
+
+    /// A table whose lines also have facts of the run.
+    pub const fn with(
+        tool: &'static str,
+        step: f64,
+        lines: &'static [Line],
+        run: fn(&Known, &mut ImportedRun),
+    ) -> Tool {
+        Tool { tool, step, lines, run, block: |_| Ok(Vec::new()), patterns: OnceLock::new() }
+    }
+
+    /// A table whose results are spread over lines: what is known at the end of a block makes them.
+    pub const fn blocks(
+        tool: &'static str,
+        step: f64,
+        lines: &'static [Line],
+        run: fn(&Known, &mut ImportedRun),
+        block: Give,
+    ) -> Tool {
+        Tool { tool, step, lines, run, block, patterns: OnceLock::new() }
+    }
+
+    /// Reads a text: one run for each medium that it names.
+    pub fn read(&self, source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
+        let mut runs = vec![ImportedRun::by(self.tool)];
+        let mut known = Known { at: 0, step: self.step, texts: BTreeMap::new() };
+        for (at, line) in source.numbered() {
+            let Some((kind, line, lines)) = self.kind(source, at, line) else { continue };
+            let does = self.lines[kind].1;
+            if matches!(does, Does::Begins) {
+                self.end(&mut runs, &known, reading);
+                known.texts.retain(|name, _| NAMES.contains(&name.as_str()));
+            }
+            known.at = at;
+            let is_another = known.learn(&self.patterns()[kind], &line);
+            if is_another && !begin(&mut runs, &known, reading) {
+                break;
+            }
+            let Some(run) = runs.last_mut() else { break };
+            match does {
+                Does::Repeats | Does::Wraps => {}
+                Does::Says | Does::Begins => (self.run)(&known, run),
+                Does::Gives(give) => {
+                    let given = reading.accept(at, give(&known));
+                    given.into_iter().for_each(|cells| reading.add_all(run, at, cells));
+                    known.forget(&self.patterns()[kind]);
+                }
+            }
+            reading.take_many(at, lines);
+        }
+        self.end(&mut runs, &known, reading);
+        runs
+    }
+
+    /// Ends a block.
+    fn end(&self, runs: &mut [ImportedRun], known: &Known, reading: &mut Reading) {
+        let cells = reading.accept(known.at, (self.block)(known)).unwrap_or_default();
+        if let Some(run) = runs.last_mut().filter(|_| !cells.is_empty()) {
+            reading.add_all(run, known.at, cells);
+        }
+    }
+
+    fn patterns(&self) -> &[Regex] {
+        self.patterns.get_or_init(|| {
+            let compiled = |line: &Line| Regex::new(line.0).expect("a pattern of ours");
+            self.lines.iter().map(compiled).collect()
+        })
+    }
+
+    /// Kind of a line; the line, with those to which it was wrapped; and their number.
+    fn kind(&self, source: &ImportText, at: usize, line: &str) -> Option<(usize, String, usize)> {
+        let kind = |line: &str| {
+            let is_short = line.len() < LONGEST;
+            self.patterns().iter().position(|pattern| is_short && pattern.is_match(line))
+        };
+        let first = kind(line)?;
+        if !matches!(self.lines[first].1, Does::Wraps) {
+            return Some((first, line.to_owned(), 1));
+        }
+        let is_result = |kind: &usize| matches!(self.lines[*kind].1, Does::Gives(_));
+        let joined = |line: &str| Some((kind(line).filter(is_result)?, line.to_owned()));
+        source.wrapped(at, joined).map(|((kind, line), lines)| (kind, line, lines))
+    }
+}
+
+/// Begins the run of the medium that is known now; false if there are too many.
+fn begin(runs: &mut Vec<ImportedRun>, known: &Known, reading: &mut Reading) -> bool {
+    if reading.accept(known.at, room_for_another(runs)).is_none() {
+        return false;
+    }
+    let Some(last) = runs.last_mut() else { return false };
+    if !last.cells.is_empty() || last.target.device.is_some() || last.medium.model.is_some() {
+        let next = ImportedRun { version: last.version.clone(), ..ImportedRun::by(last.tool) };
+        runs.push(next);
+    }
+    if let Some(run) = runs.last_mut() {
+        let model = short(known.text("model"), 60);
+        run.medium.model = Some(model).filter(|model| !model.is_empty());
+        ["device", "path"].iter().for_each(|name| run.on(known.text(name)));
+    }
+    true
+}

@@ -1,0 +1,134 @@
+//! Every number of a text is in the records, or its line is listed as not taken.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use import::{Hints, understand};
+use record::Record;
+
+/// Units of rates and times, with the factors that tools mean by them: bytes a second, I/Os a
+/// second, nanoseconds.
+const UNITS: [(&str, &[f64]); 22] = [
+    ("kb/s", &[1e3, 1024.0]),
+    ("kib/s", &[1024.0]),
+    ("kb/sec", &[1e3, 1024.0]),
+    ("mb/s", &[1e6, 1048576.0, 1.024e6]),
+    ("mib/s", &[1048576.0]),
+    ("mb/sec", &[1e6, 1048576.0]),
+    ("mib/sec", &[1048576.0]),
+    ("mbyte/s", &[1048576.0]),
+    ("gb/s", &[1e9, 1073741824.0]),
+    ("gib/s", &[1073741824.0]),
+    ("m/s", &[1e6]),
+    ("k/s", &[1e3]),
+    ("iops", &[1.0]),
+    ("ns", &[1.0]),
+    ("nsec", &[1.0]),
+    ("us", &[1e3]),
+    ("µs", &[1e3]),
+    ("usec", &[1e3]),
+    ("ms", &[1e6]),
+    ("msec", &[1e6]),
+    ("groups/s", &[1.0]),
+    ("seeks/second", &[1.0]),
+];
+
+/// Lines whose figures are not of a medium, or are of a part of a result, with the reason.
+const APART: [(&str, &str); 9] = [
+    ("generated ", "ioping: the pace of its requests"),
+    ("(warmup)", "ioping: a request that does not count"),
+    ("= 1,000,000", "CrystalDiskMark: what its units are"),
+    ("(target ", "Raspberry Pi Diagnostics: its limits"),
+    ("bytes written in", "sysbench: making the files"),
+    ("fsync", "sysbench: commits"),
+    ("icmp_seq", "a network"),
+    ("Fetched ", "a network"),
+    ("s / ", "f3probe: the sum over its parts"),
+];
+
+/// Samples of fio in which several parts of the text are one result.
+const ADDED_UP: [(&str, &str); 5] = [
+    ("fio_numjobs.txt", "clones"),
+    ("fio_randrw_numjobs.txt", "clones"),
+    ("fio_three_forms.txt", "clones that the JSON adds up"),
+    ("fio_status_interval.txt", "earlier looks at the same job"),
+    ("fio_unified_both.txt", "reads and writes together, and each"),
+];
+
+/// Numbers of a line that are followed by a unit, with their factors and half of their last digit.
+fn numbers(line: &str) -> Vec<(f64, f64, &'static [f64])> {
+    let mut found = Vec::new();
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
+    let mut from = 0;
+    while let Some(start) = line[from..].find(|c: char| c.is_ascii_digit()).map(|at| from + at) {
+        let end = line[start..].find(|c| !is_digit(c)).map_or(line.len(), |at| start + at);
+        from = end;
+        let rest = line[end..].trim_start_matches([' ', '\t']);
+        let is_apart = |c: char| !c.is_alphanumeric() && c != '/';
+        let unit = rest.split(is_apart).next().unwrap_or_default().to_lowercase();
+        let Some((_, factors)) = UNITS.iter().find(|(name, _)| *name == unit) else { continue };
+        let digits = line[start..end].trim_end_matches(['.', ',']).replace(',', ".");
+        let Ok(value) = digits.parse::<f64>() else { continue };
+        let places = digits.split_once('.').map_or(0, |(_, places)| places.len() as i32);
+        found.push((value, 0.51 * 10f64.powi(-places), *factors));
+    }
+    found
+}
+
+/// All figures of a record.
+fn figures(record: &Record, all: &mut Vec<f64>) {
+    for cell in &record.cells {
+        let metrics = &cell.metrics;
+        all.extend([metrics.iops, metrics.bps].into_iter().flatten().map(|figure| figure.value));
+        all.extend(metrics.other.values().map(|figure| figure.value));
+        all.extend(metrics.other.get("mean_ms").map(|ms| ms.value * 1e6));
+        all.extend([cell.elapsed_ns as f64, cell.bytes as f64]);
+        if let Some(times) = &metrics.latency_ns {
+            all.extend([times.min as f64, times.mean, times.max as f64]);
+            let shares = [times.p50, times.p90, times.p95, times.p99, times.p99_9];
+            all.extend(shares.into_iter().flatten().map(|ns| ns as f64));
+        }
+        let points = cell.series.iter().flat_map(|series| &series.points);
+        all.extend(points.flat_map(|[x, y]| [x.abs(), y.abs()]));
+    }
+}
+
+/// Numbers of a text that are neither in its records nor in a line that is listed.
+fn lost(text: &str) -> Vec<String> {
+    let import = understand("text", text.as_bytes(), &Hints::default()).unwrap();
+    let listed: BTreeSet<u32> = import.left.iter().map(|left| left.line).collect();
+    let mut all = Vec::new();
+    import.records.iter().for_each(|record| figures(record, &mut all));
+    let is_known = |&(value, half, factors): &(f64, f64, &[f64])| {
+        let near = |factor: &f64, known: f64| {
+            let wanted = value * factor;
+            (known - wanted).abs() <= half * factor + 0.006 * wanted
+        };
+        value == 0.0 || factors.iter().any(|factor| all.iter().any(|known| near(factor, *known)))
+    };
+    let mut lost = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        if listed.contains(&number) || APART.iter().any(|(words, _)| line.contains(words)) {
+            continue;
+        }
+        let unknown = numbers(line).into_iter().filter(|number| !is_known(number));
+        lost.extend(unknown.map(|(value, ..)| format!("line {number}: {value} in {line}")));
+    }
+    lost
+}
+
+#[test]
+fn every_number_of_a_sample_is_in_its_records_or_listed() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import"));
+    let mut all = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let is_added_up = ADDED_UP.iter().any(|(added, _)| *added == name);
+        if name.ends_with(".txt") && !is_added_up {
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            lost(&text).iter().for_each(|lost| all += &format!("{name}: {lost}\n"));
+        }
+    }
+    assert_eq!(all, "");
+}
