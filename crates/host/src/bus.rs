@@ -68,39 +68,3 @@ fn is_shared(name: &str) -> bool {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    #[test]
-    fn cards_at_one_usb_bus_share_it_and_a_card_in_the_slot_does_not() {
-        let dir = tempfile::tempdir().unwrap();
-        let devices = [
-            ("sda", "8:0", "pci0/usb1/1-2/1-2.1/1-2.1:1.0/host6/target6:0:0/6:0:0:0"),
-            ("sdb", "8:16", "pci0/usb1/1-2/1-2.4/1-2.4:1.0/host7/target7:0:0/7:0:0:0"),
-            ("sdc", "8:32", "pci0/usb2/2-1/2-1:1.0/host8/target8:0:0/8:0:0:0"),
-            ("mmcblk0", "179:0", "platform/mmc_host/mmc0/mmc0:aaaa"),
-            ("vda", "254:0", "pci0/virtio1"),
-        ];
-        fs::create_dir_all(dir.path().join("sys/block")).unwrap();
-        for (name, number, at) in devices {
-            let own = dir.path().join("sys/devices").join(at).join("block").join(name);
-            fs::create_dir_all(&own).unwrap();
-            fs::write(own.join("dev"), number).unwrap();
-            symlink(&own, dir.path().join("sys/block").join(name)).unwrap();
-        }
-        let roots = Roots::copied(dir.path());
-        let [sda, sdb, sdc, card, disk] =
-            devices.map(|(_, number, _)| buses(&roots, number.parse().unwrap()));
-        assert_eq!(sda, sdb);
-        assert!(sda.iter().next().unwrap().ends_with("pci0/usb1"));
-        let apart = [sda, sdc, card, disk];
-        for (at, one) in apart.iter().enumerate() {
-            assert_eq!(one.len(), 1, "{one:?}");
-            assert!(apart[at + 1..].iter().all(|other| one.is_disjoint(other)));
-        }
-    }
-}

@@ -165,12 +165,4 @@ mod tests {
                 && !is_compressed("ubifs", "compr=none")
         );
     }
-
-    #[test]
-    fn caveats_follow_from_the_kind() {
-        assert_eq!(flags(&mount("tmpfs", "")), [Flag::MemoryFilesystem]);
-        assert_eq!(flags(&mount("btrfs", "compress=zstd")), [Flag::CompressedFilesystem]);
-        assert!(flags(&mount("ext4", "")).is_empty());
-        assert!(matches!(flags(&mount("overlay", ""))[..], [Flag::Note { .. }]));
-    }
 }

@@ -155,35 +155,4 @@ mod tests {
         );
         assert_eq!(parse_sdmon(r#"{"error1":"1st CMD56 CALL FAILED: Operation timed out"}"#), None);
     }
-
-    #[test]
-    fn an_emmc_is_asked_again_and_another_card_in_its_slot_is_not_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let card = dir.path().join("sys/devices/platform/emmc/mmc_host/mmc0/mmc0:0001");
-        let block = card.join("block/mmcblk0");
-        let write = |path: &std::path::Path, text: &str| {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        for (name, text) in [("type", "MMC"), ("life_time", "0x01 0x02"), ("pre_eol_info", "0x01")]
-        {
-            write(&card.join(name), text);
-        }
-        for (name, text) in [("dev", "179:0"), ("size", "15269888"), ("diskseq", "4")] {
-            write(&block.join(name), text);
-        }
-        std::os::unix::fs::symlink("../..", block.join("device")).unwrap();
-        for place in ["sys/class/block", "sys/block"] {
-            let link = dir.path().join(place).join("mmcblk0");
-            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
-            std::os::unix::fs::symlink(&block, link).unwrap();
-        }
-        let roots = Roots::copied(dir.path());
-        let disk = inventory::list(&roots).into_iter().find(|disk| disk.name == "mmcblk0").unwrap();
-        assert_eq!(health(&roots, &disk).unwrap().used_percent, Some(20.0));
-        write(&card.join("life_time"), "0x01 0x03");
-        assert_eq!(health(&roots, &disk).unwrap().used_percent, Some(30.0), "it wore on");
-        write(&block.join("diskseq"), "5");
-        assert_eq!(health(&roots, &disk), None, "another card");
-    }
 }

@@ -149,28 +149,3 @@ fn pcie_bps(giga_transfers: f64) -> f64 {
     let coding = if giga_transfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
     giga_transfers * 1e9 / 8.0 * coding
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_bus_mode_of_a_card_is_read() {
-        let ios = "clock:\t\t208000000 Hz\nactual clock:\t200000000 Hz\nvdd:\t\t21 (3.3 ~ 3.4 V)\nbus mode:\t2 (push-pull)\n\
-                   bus width:\t2 (4 bits)\ntiming spec:\t6 (sd uhs SDR104)\nsignal voltage:\t1 (1.80 V)\n";
-        let mode = BusMode::parse(ios).unwrap();
-        assert_eq!(
-            (mode.words().as_str(), mode.max_bps()),
-            ("sd uhs SDR104, 4 bit, 200 MHz", 100e6)
-        );
-        let emmc = "clock: 52000000 Hz\nbus width: 3 (8 bits)\ntiming spec: 8 (mmc DDR52)\n";
-        assert_eq!(BusMode::parse(emmc).unwrap().max_bps(), 104e6);
-        assert_eq!(BusMode::parse("clock: fast"), None);
-    }
-
-    #[test]
-    fn the_rate_of_pcie_is_that_after_its_coding() {
-        assert_eq!(pcie_bps(5.0), 500e6);
-        assert_eq!((pcie_bps(8.0) / 1e6).round(), 985.0);
-    }
-}

@@ -7,7 +7,7 @@ use flashmark_host::{
     Access, BlockTarget, Changes, LoopOptions, ResolvedTarget, Roots, clean_changes, resolve,
 };
 
-use crate::refusals::skipped;
+use crate::skipped::skipped;
 
 fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root() && Path::new("/dev/loop-control").exists();

@@ -33,7 +33,7 @@ fn tool(program: &str, words: &[&str]) -> bool {
             true
         }
         Err(error) => {
-            crate::refusals::skipped(&format!("needs {program}: {error}"));
+            crate::skipped::skipped(&format!("needs {program}: {error}"));
             false
         }
     }
@@ -243,9 +243,8 @@ fn data_without_a_signature_is_nothing_and_what_is_too_small_is_no_error() {
 
 #[test]
 fn a_copied_machine_has_media_and_no_contents() {
-    let machine = crate::machine::Machine::new();
-    machine.with_stick();
-    let disk = list(&machine.roots).remove(0);
+    let machine = crate::machine::Machine::of("known stick");
+    let disk = machine.found("sdb");
     assert_eq!(flashmark_host::contents(&machine.roots, &disk).is_empty(), None);
 }
 

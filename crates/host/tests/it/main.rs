@@ -2,14 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
 mod changes;
-mod claims;
 mod contents;
-mod identity;
-mod layers;
+mod kernel;
 mod machine;
-mod mounts;
-mod refusals;
+mod machines;
+mod reinserted;
+mod rights;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
 mod stage;
-mod used;

@@ -12,7 +12,8 @@ use flashmark_host::{
 };
 use record::units::MIB;
 
-use crate::refusals::{refusal_to_another_user, skipped};
+use crate::rights::refusal_to_another_user;
+use crate::skipped::skipped;
 
 const DEVICE_BYTES: u64 = 64 * MIB;
 const OFFSET_BYTES: u64 = 24 * MIB;

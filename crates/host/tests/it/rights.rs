@@ -1,0 +1,71 @@
+//! Test of refusals to a user without rights.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+
+use flashmark_host::{Access, Roots, resolve};
+
+use crate::skipped::skipped;
+
+#[test]
+fn places_without_permission_are_refused() {
+    let Some(message) = refusal_to_another_user("/usr") else { return };
+    assert_eq!(
+        message,
+        "no right to write to '/usr'; name a directory that is yours, or run it as root"
+    );
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    let hidden = dir.path().join("inside");
+    let message = refusal_to_another_user(hidden.to_str().unwrap()).unwrap();
+    assert_eq!(
+        message,
+        format!(
+            "no right to look at '{}'; name a directory that is yours, or run it as root",
+            hidden.display()
+        )
+    );
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, [1; 512]).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let message = refusal_to_another_user(file.to_str().unwrap()).unwrap();
+    let read = format!("no right to write to '{}'; name a directory", file.display());
+    assert!(message.starts_with(&read), "{message}");
+}
+
+const TARGET: &str = "FLASHMARK_TEST_RESOLVES";
+
+/// Message for a target on this machine to a user without rights; runs this test program again as
+/// that user.
+pub fn refusal_to_another_user(target: &str) -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        skipped("only root can become another user");
+        return None;
+    }
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "rights::resolve_as_another_user", "--ignored", "--nocapture"])
+        .env(TARGET, target)
+        .uid(65534)
+        .gid(65534)
+        .output();
+    let Ok(output) = output else {
+        skipped("another user cannot run this program");
+        return None;
+    };
+    let text = String::from_utf8(output.stdout).unwrap();
+    let message = text
+        .lines()
+        .find_map(|line| line.split_once("said: ").map(|(_, message)| message.to_owned()));
+    Some(message.unwrap_or_else(|| panic!("{text}")))
+}
+
+/// Not a test of its own: `refusal_to_another_user` starts it.
+#[test]
+#[ignore = "is run by another test"]
+fn resolve_as_another_user() {
+    let Ok(target) = std::env::var(TARGET) else { return };
+    println!("said: {}", resolve(&Roots::default(), &target, Access::Write).unwrap_err());
+}
