@@ -3,35 +3,51 @@
 //!
 //! A note is one line of a file that is locked for as long as its process (or a program it started)
 //! lives. Undoing goes from the last line to the first and touches only objects that are exactly as
-//! noted: a loop device by the inode behind it, a queue by the device's number and the kernel's
-//! count of media, a file by a name that only this module makes.
+//! noted: a loop device by the inode behind it, a partition by its place on the medium, a mount by
+//! its device, a queue by the device's number and the kernel's count of media, a file or directory
+//! by a name that only this module makes.
 
-use std::fs::{self, File, OpenOptions};
+mod note;
+mod partition;
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::mount::{UnmountFlags, unmount};
 use serde::{Deserialize, Serialize};
 
+use crate::claim::ClaimError;
 use crate::inventory::InventoryEntry;
-use crate::loopdev::{self, Backing, Loop, LoopError, LoopOptions};
-use crate::roots::Roots;
-use crate::scheduler::{QueueError, QueueOf, REMEMBERED};
-use crate::stage::{NoteFile, StagingError, abandoned, boot_id};
+use crate::location::{NotProved, prove_on_device};
+use crate::loopdev::{self, Backing, Loop, LoopOptions};
+use crate::roots::{DeviceNumber, Roots};
+use crate::scheduler::{QueueOf, REMEMBERED};
 use crate::tool::ToolError;
+use note::NoteFile;
+pub use note::boot_id;
+pub(crate) use partition::KernelPartition;
 
-const SUFFIX: &str = ".changes";
-/// Prefix of the names of files made here.
+/// Prefixes of the names of files and of private directories made here.
 const FILE_PREFIX: &str = "flashmark-lab-";
+const DIRECTORY_PREFIX: &str = "flashmark-stage-";
 
 /// A change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-enum Change {
+pub(crate) enum Change {
     /// A file that is made here.
     File { path: PathBuf },
-    /// A loop device that is about to be made over a file.
+    /// A private directory in the temporary one, or one in it.
+    Directory { path: PathBuf },
+    /// A loop device that is about to be made over a file or device.
     Loop { backing: Backing },
+    /// A partition that is about to be told to the kernel.
+    Partition(KernelPartition),
+    /// A file system that is about to be mounted in a private directory, and its device.
+    Mount { at: PathBuf, number: DeviceNumber },
     /// The previous value of a queue's setting.
     Queue {
         #[serde(flatten)]
@@ -41,39 +57,38 @@ enum Change {
     },
 }
 
-/// A line of the file.
-#[derive(Serialize, Deserialize)]
-struct Line {
-    /// Boot ID of the system: queues and loop devices of an earlier boot no longer exist.
-    boot: Option<String>,
-    change: Change,
-}
-
-/// The error of a change that could not be made, noted or undone.
+/// The error of a change that could not be made, noted or undone. What is not undone stays noted.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    /// It could not be noted, and so was not done.
+    /// The medium has come into use, or is another one.
     #[error(transparent)]
-    Note(#[from] StagingError),
-    /// A loop device could not be attached.
-    #[error(transparent)]
-    Loop(#[from] LoopError),
-    /// A program that undoes a change failed (losetup, to detach a loop device).
+    Claim(#[from] ClaimError),
+    /// A program failed: mkfs, losetup, delpart.
     #[error(transparent)]
     Tool(#[from] ToolError),
-    /// A setting of a medium's queue could not be changed or restored.
+    /// A mount is not on the expected device.
     #[error(transparent)]
-    Queue(#[from] QueueError),
-    /// An image file of this session (`flashmark-lab-*.img`) could not be made or removed.
-    #[error("cannot {what} {}: {source}", path.display())]
-    File {
-        /// The failed action, as a verb: "make", "remove".
-        what: &'static str,
-        /// The file that was to be made or removed.
-        path: PathBuf,
+    NotProved(#[from] NotProved),
+    /// A system call failed.
+    #[error("cannot {what}: {source}")]
+    Io {
+        /// The failed action and its object: "make /tmp/x", "set scheduler of sdb to 'bfq'".
+        what: String,
         /// Error of the system call.
         source: io::Error,
     },
+    /// Something asked for is impossible, or the result of a change is another one than was asked
+    /// for: a sentence.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl ChangeError {
+    /// The error of an action on a path; `what` is a verb: "make", "remove", "write".
+    pub(crate) fn on(what: &'static str, path: &Path) -> impl Fn(io::Error) -> ChangeError + use<> {
+        let what = format!("{what} {}", path.display());
+        move |source| ChangeError::Io { what: what.clone(), source }
+    }
 }
 
 /// The changes of this session. Undone on drop; [`Changes::undo`] returns the errors.
@@ -86,12 +101,13 @@ pub struct Changes {
 impl Changes {
     /// Begins to take notes in `state_dir`, which is made if it is missing.
     pub fn begin(state_dir: &Path) -> Result<Changes, ChangeError> {
-        Ok(Changes { file: Some(NoteFile::create(state_dir, SUFFIX)?), made: Vec::new() })
+        Ok(Changes { file: Some(NoteFile::create(state_dir)?), made: Vec::new() })
     }
 
-    fn note(&mut self, change: Change) -> Result<(), ChangeError> {
+    /// Notes a change that the caller is about to make.
+    pub(crate) fn note(&mut self, change: Change) -> Result<(), ChangeError> {
         if let Some(file) = &mut self.file {
-            file.append(&Line { boot: boot_id(&Roots::default()), change: change.clone() })?;
+            file.append(&change)?;
         }
         self.made.push(change);
         Ok(())
@@ -110,21 +126,31 @@ impl Changes {
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         let path = directory.join(format!("{FILE_PREFIX}{}-{unique:x}.img", std::process::id()));
         self.note(Change::File { path: path.clone() })?;
-        let made = OpenOptions::new()
+        OpenOptions::new()
             .write(true)
             .create_new(true)
             .open(&path)
-            .and_then(|file| fill(file, bytes, filled));
-        made.map_err(|source| ChangeError::File { what: "make", path: path.clone(), source })?;
+            .and_then(|file| fill(file, bytes, filled))
+            .map_err(ChangeError::on("make", &path))?;
         Ok(path)
+    }
+
+    /// Makes a private directory with a mount point in it, which only their owner may enter;
+    /// returns the latter.
+    pub(crate) fn make_mount_point(&mut self) -> Result<PathBuf, ChangeError> {
+        let directory = std::env::temp_dir().join(note::fresh_name());
+        let at = directory.join("mnt");
+        for path in [&directory, &at] {
+            self.note(Change::Directory { path: path.clone() })?;
+            DirBuilder::new().mode(0o700).create(path).map_err(ChangeError::on("make", path))?;
+        }
+        Ok(at)
     }
 
     /// Attaches a loop device, which is detached with these changes.
     pub fn attach(&mut self, file: &Path, options: LoopOptions) -> Result<Loop, ChangeError> {
-        let backing = Backing::of(file, options)
-            .map_err(|source| LoopError::Io { path: file.to_owned(), source })?;
-        self.note(Change::Loop { backing })?;
-        Ok(loopdev::attach_with(file, options)?)
+        self.note(Change::Loop { backing: Backing::of(file, options)? })?;
+        loopdev::attach_with(file, options)
     }
 
     /// Changes a setting of a device's queue ("scheduler"). All settings that it may affect are
@@ -151,7 +177,7 @@ impl Changes {
                 }
             }
         }
-        Ok(of.set(setting, value)?)
+        of.set(setting, value)
     }
 
     /// Undoes everything. Failed steps stay noted for [`clean_changes`].
@@ -187,13 +213,18 @@ fn fill(mut file: File, bytes: u64, filled: bool) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Undoes all, the last change first. Goes on after a failure and returns the first one.
+/// Undoes all, the last change first. Goes on after a failure, but not below a file system that is
+/// still mounted, and returns the first one.
 fn undo_all(changes: &[Change]) -> Result<(), ChangeError> {
     let mut first = Ok(());
     for change in changes.iter().rev() {
         let undone = change.undo();
+        let is_below = undone.is_err() && matches!(change, Change::Mount { .. });
         if first.is_ok() {
             first = undone;
+        }
+        if is_below {
+            break;
         }
     }
     first
@@ -204,14 +235,37 @@ impl Change {
     fn undo(&self) -> Result<(), ChangeError> {
         match self {
             Change::File { path } => remove(path),
+            Change::Directory { path } if is_private(path) => remove_directory(path),
+            Change::Directory { .. } => Ok(()),
             Change::Loop { backing } => {
                 for node in loopdev::attached_to(backing) {
-                    loopdev::detach_node(&node)?;
+                    retry_while_busy(20, || loopdev::detach_node(&node))?;
                 }
                 Ok(())
             }
+            Change::Partition(partition) => partition.remove(),
+            Change::Mount { at, number } if is_private(at) => unmount_ours(at, *number),
+            Change::Mount { .. } => Ok(()),
             Change::Queue { of, .. } if !of.is_there() => Ok(()),
-            Change::Queue { of, setting, before } => Ok(of.set(setting, before)?),
+            Change::Queue { of, setting, before } => of.set(setting, before),
+        }
+    }
+
+    /// True if it outlives the system that made it: queues, mounts and devices do not.
+    fn is_on_disk(&self) -> bool {
+        matches!(self, Change::File { .. } | Change::Directory { .. })
+    }
+
+    /// Description; of a queue only for the scheduler, and none of a private directory.
+    fn in_words(&self) -> Option<String> {
+        match self {
+            Change::File { path } => Some(format!("the file {}", path.display())),
+            Change::Directory { .. } => None,
+            Change::Loop { .. } => Some("a loop device".to_owned()),
+            Change::Partition(partition) => Some(format!("a partition of {}", partition.disk())),
+            Change::Mount { at, .. } => Some(format!("a file system mounted at {}", at.display())),
+            Change::Queue { of, setting, before } => (setting == "scheduler")
+                .then(|| format!("the scheduler of {} ({before})", of.name())),
         }
     }
 }
@@ -221,48 +275,87 @@ fn remove(path: &Path) -> Result<(), ChangeError> {
     let is_ours =
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(FILE_PREFIX));
     match fs::symlink_metadata(path) {
-        Ok(metadata) if is_ours && metadata.is_file() => fs::remove_file(path)
-            .map_err(|source| ChangeError::File { what: "remove", path: path.to_owned(), source }),
+        Ok(metadata) if is_ours && metadata.is_file() => {
+            fs::remove_file(path).map_err(ChangeError::on("remove", path))
+        }
         _ => Ok(()),
     }
+}
+
+/// True for a private directory that this module made, and for one in it.
+fn is_private(path: &Path) -> bool {
+    let is_ours = |path: &Path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(DIRECTORY_PREFIX))
+    };
+    is_ours(path) || path.parent().is_some_and(is_ours)
+}
+
+/// Removes an empty directory; ignores a missing one.
+fn remove_directory(path: &Path) -> Result<(), ChangeError> {
+    match fs::remove_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(ChangeError::on("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Unmounts the file system at `at`, if it is on the device `number`.
+fn unmount_ours(at: &Path, number: DeviceNumber) -> Result<(), ChangeError> {
+    let roots = Roots::default();
+    let is_ours =
+        |mount: &crate::Mount| mount.at == at && prove_on_device(&roots, at, number).is_ok();
+    while crate::mounts(&roots).iter().any(is_ours) {
+        retry_while_busy(20, || unmount(at, UnmountFlags::empty())).map_err(|errno| {
+            let why = "a program is still in it (lsof or fuser name it)";
+            ChangeError::Other(format!("cannot unmount {}: {errno}; {why}", at.display()))
+        })?;
+    }
+    Ok(())
+}
+
+/// Repeats `attempt` while udev or an indexer has the device open: `tries` times, a tenth of a
+/// second apart.
+pub(crate) fn retry_while_busy<T, E>(
+    tries: u32,
+    mut attempt: impl FnMut() -> Result<T, E>,
+) -> Result<T, E> {
+    for _ in 1..tries {
+        if let Ok(done) = attempt() {
+            return Ok(done);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    attempt()
 }
 
 /// Changes left by a killed session, and the result of undoing them.
 #[derive(Debug)]
 pub struct Undone {
-    /// In words: "a loop device", "scheduler of sda".
+    /// In words: "a loop device", "a file system mounted at /tmp/flashmark-stage-1-0/mnt".
     pub what: Vec<String>,
     /// Error of undoing, if any: then the changes stay noted.
     pub undone: Result<(), ChangeError>,
 }
 
-/// Undoes the changes of killed sessions, by the notes in `state_dir`. Leaves living sessions
-/// alone.
+/// Undoes the changes of killed sessions, by the notes in `state_dir`: what is mounted first, as it
+/// holds the devices below it. Leaves living sessions alone.
 pub fn clean_changes(state_dir: &Path) -> io::Result<Vec<Undone>> {
-    abandoned(state_dir, SUFFIX, clean_one)
-}
-
-fn clean_one(path: &Path, text: &str) -> io::Result<Option<Undone>> {
-    let now = boot_id(&Roots::default());
-    // a torn last line was never acknowledged, and what it notes was not done
-    let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-    let still_there = |line: &Line| line.boot == now || matches!(line.change, Change::File { .. });
-    let changes: Vec<Change> = lines.filter(still_there).map(|line| line.change).collect();
-    let undone = undo_all(&changes);
-    if undone.is_ok() {
-        fs::remove_file(path)?;
-    }
-    let what: Vec<String> = changes.iter().filter_map(in_words).collect();
-    Ok((!what.is_empty()).then_some(Undone { what, undone }))
-}
-
-/// Description of a change; of a queue only for the scheduler.
-fn in_words(change: &Change) -> Option<String> {
-    match change {
-        Change::File { path } => Some(format!("the file {}", path.display())),
-        Change::Loop { .. } => Some("a loop device".to_owned()),
-        Change::Queue { of, setting, before } => {
-            (setting == "scheduler").then(|| format!("the scheduler of {} ({before})", of.name()))
+    let mut all = note::abandoned(state_dir)?;
+    all.sort_by_key(|left| !left.changes.iter().any(|it| matches!(it, Change::Mount { .. })));
+    let mut cleaned = Vec::new();
+    for left in all {
+        let undone = undo_all(&left.changes);
+        if undone.is_ok() {
+            fs::remove_file(&left.path)?;
+        }
+        let mut what: Vec<String> = left.changes.iter().filter_map(Change::in_words).collect();
+        if undone.is_err() && what.is_empty() {
+            what.push("a directory".to_owned());
+        }
+        if !what.is_empty() {
+            cleaned.push(Undone { what, undone });
         }
     }
+    Ok(cleaned)
 }

@@ -69,31 +69,31 @@ impl Contents {
             (Some(_), false) => None,
         }
     }
-
-    /// One line for each item, safe to print on a terminal: "partition 1: ext4 'MYPHOTOS', 29.7
-    /// GiB, last mounted 2026-11-20 18:04 UTC".
-    pub fn lines(&self) -> Vec<String> {
-        words::lines(self)
-    }
-
-    /// All items in one line, safe to print on a terminal: "ext4 'MYPHOTOS'", "gpt with vfat
-    /// 'BOOT', ext4 'ROOT'".
-    pub fn summary(&self) -> String {
-        words::summary(self)
-    }
-
-    /// Lines that identify a medium by its contents: kinds, labels, UUIDs and offsets, without
-    /// times. They stay the same until somebody partitions, formats or labels it.
-    pub fn identity_lines(&self) -> Vec<String> {
-        words::identity_lines(self)
-    }
 }
 
 /// Contents of a whole medium and each of its partitions. Reads the medium through `blkid`; without
 /// the right to read it, returns the contents that udev has seen (from `lsblk`) and a note that
 /// there may be more. Gives up after some seconds if a medium does not answer.
 pub fn contents(roots: &Roots, disk: &InventoryEntry) -> Contents {
-    if let Some(reason) = not_there(roots, &disk.path, disk.number, disk.size_bytes) {
+    look(roots, (&disk.path, &disk.name, disk.number), disk.size_bytes, &disk.partitions)
+}
+
+/// Contents of exactly the target: the whole medium, or one partition of it, as if that were a
+/// medium of its own.
+pub fn contents_of(roots: &Roots, found: &BlockTarget) -> Contents {
+    let Some(part) = &found.partition else { return contents(roots, &found.disk) };
+    look(roots, (&part.path, &part.name, part.number), part.size_bytes, &[])
+}
+
+/// Contents of a device by its node, kernel name and number, and of those of its partitions that
+/// the kernel knows.
+fn look(
+    roots: &Roots,
+    (path, name, number): (&Path, &str, DeviceNumber),
+    size_bytes: u64,
+    partitions: &[Partition],
+) -> Contents {
+    if let Some(reason) = not_there(roots, path, number, size_bytes) {
         return Contents::unknown(reason);
     }
     let of_kernel = |part: &Partition| ProbedPartition {
@@ -101,38 +101,11 @@ pub fn contents(roots: &Roots, disk: &InventoryEntry) -> Contents {
         offset_bytes: part.offset_bytes,
         size_bytes: part.size_bytes,
     };
-    let parts: Vec<ProbedPartition> = disk.partitions.iter().map(of_kernel).collect();
-    match probe::medium(&ProbeWindow::whole(&disk.path, disk.size_bytes), parts) {
-        Ok(contents) => contents,
-        Err(reason) => Contents {
-            items: system_view::items(&disk.path, &disk.name, disk.size_bytes, &disk.partitions),
-            unknown: Some(reason),
-        },
-    }
-}
-
-/// Contents of exactly the target: the whole medium, or one partition of it.
-pub fn contents_of(roots: &Roots, found: &BlockTarget) -> Contents {
-    found.partition.as_ref().map_or_else(
-        || contents(roots, &found.disk),
-        |partition| contents_of_partition(roots, partition),
-    )
-}
-
-/// Contents of one partition, as if it were a medium of its own.
-fn contents_of_partition(roots: &Roots, partition: &Partition) -> Contents {
-    if let Some(reason) = not_there(roots, &partition.path, partition.number, partition.size_bytes)
-    {
-        return Contents::unknown(reason);
-    }
-    match probe::medium(&ProbeWindow::whole(&partition.path, partition.size_bytes), Vec::new()) {
-        Ok(contents) => contents,
-        Err(reason) => {
-            let items =
-                system_view::items(&partition.path, &partition.name, partition.size_bytes, &[]);
-            Contents { items, unknown: Some(reason) }
-        }
-    }
+    let parts: Vec<ProbedPartition> = partitions.iter().map(of_kernel).collect();
+    probe::medium(&ProbeWindow::whole(path, size_bytes), parts).unwrap_or_else(|reason| Contents {
+        items: system_view::items(path, name, size_bytes, partitions),
+        unknown: Some(reason),
+    })
 }
 
 /// Contents of a regular file of that size, such as an image of a medium or the disk of a virtual

@@ -33,7 +33,7 @@ mod tool;
 mod topology;
 
 pub use bus::buses;
-pub use changes::{ChangeError, Changes, Undone, clean_changes};
+pub use changes::{ChangeError, Changes, Undone, boot_id, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
 pub use contents::{ContentItem, Contents, contents, contents_of, contents_of_file};
 pub use diskstats::{DiskStats, StatFile, counts_all, diskstats, parse_diskstats};
@@ -42,18 +42,16 @@ pub use filesystems::{FsClass, Space, fs_class};
 pub use in_use::{InUseReason, exclusively_open, summary, uses};
 pub use inventory::{InventoryEntry, find, list};
 pub use location::{Location, NotProved, device_of_directory, free_space, prove_on_device};
-pub use loopdev::{Loop, LoopError, LoopOptions};
+pub use loopdev::{Loop, LoopOptions};
 pub use mounts::{Mount, mount_of, mounts, sees_mounts};
 pub use open_files::{Hold, Holding, LockKind, NotSeen, OpenFiles, Process};
 pub use pressure::HostPressure;
 pub use recipes::{RECIPES, Recipe, Unavailable, recipe, why_not_tried};
 pub use reinserted::nodes_like;
 pub use roots::{DeviceNumber, Node, Roots};
-pub use scheduler::{QueueError, written_bytes};
+pub use scheduler::written_bytes;
 pub use smart::{health, parse_sdmon, parse_smartctl};
-pub use stage::{
-    Leftover, MkfsSpec, Staged, StagingError, boot_id, clean_leftovers, stage_filesystem,
-};
+pub use stage::{MkfsSpec, Staged, stage_filesystem};
 pub use target::{
     Access, BlockTarget, DirectoryTarget, FileTarget, NO_MOUNTS, ResolvedTarget, TargetError,
     not_seen, resolve,

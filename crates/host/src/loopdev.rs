@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::changes::ChangeError;
 use crate::roots::{DeviceNumber, Roots, flag, number, text};
 use crate::tool::{self, ToolError};
 use crate::topology::loop_backing;
@@ -44,39 +45,14 @@ pub struct Backing {
     size_bytes: u64,
 }
 
-/// The error of a loop device that could not be made or removed.
-#[derive(Debug, thiserror::Error)]
-pub enum LoopError {
-    /// losetup is missing, could not be started, or failed.
-    #[error(transparent)]
-    Tool(#[from] ToolError),
-    /// The new device is not the requested one.
-    #[error("{} is not the loop device that was made over {}", path.display(), backing.display())]
-    NotOurs {
-        /// Node that losetup printed: "/dev/loop3".
-        path: PathBuf,
-        /// The file or device it should be over.
-        backing: PathBuf,
-    },
-    /// The backing file cannot be read.
-    #[error("cannot look at {}: {source}", path.display())]
-    Io {
-        /// The backing file or block device.
-        path: PathBuf,
-        /// Error of stat(2) on it.
-        source: std::io::Error,
-    },
-}
-
 /// Attaches a free loop device to a whole file, past the page cache if `direct_io`.
-pub fn attach(file: &Path, direct_io: bool) -> Result<Loop, LoopError> {
+pub fn attach(file: &Path, direct_io: bool) -> Result<Loop, ChangeError> {
     attach_with(file, LoopOptions { direct_io, ..LoopOptions::default() })
 }
 
 /// Attaches a free loop device to a file or block device. Needs root.
-pub fn attach_with(file: &Path, options: LoopOptions) -> Result<Loop, LoopError> {
-    let backing = Backing::of(file, options)
-        .map_err(|source| LoopError::Io { path: file.to_owned(), source })?;
+pub fn attach_with(file: &Path, options: LoopOptions) -> Result<Loop, ChangeError> {
+    let backing = Backing::of(file, options)?;
     let mut words = vec!["--find".to_owned(), "--show".to_owned()];
     words.push(format!("--direct-io={}", if options.direct_io { "on" } else { "off" }));
     words.push(format!("--offset={}", options.offset_bytes));
@@ -90,7 +66,10 @@ pub fn attach_with(file: &Path, options: LoopOptions) -> Result<Loop, LoopError>
     }
     words.push(file.display().to_string());
     let path = PathBuf::from(tool::run("losetup", words)?);
-    let not_ours = || LoopError::NotOurs { path: path.clone(), backing: file.to_owned() };
+    let not_ours = || {
+        let (path, file) = (path.display(), file.display());
+        ChangeError::Other(format!("{path} is not the loop device that was made over {file}"))
+    };
     let number = Roots::default().block_number(&path).ok_or_else(not_ours)?;
     if !backing.is_that_of(number) {
         return Err(not_ours());
@@ -125,7 +104,7 @@ impl Loop {
     }
 
     /// Detaches it. If it is in use, it disappears with its last user.
-    pub fn detach(mut self) -> Result<(), LoopError> {
+    pub fn detach(mut self) -> Result<(), ChangeError> {
         self.let_go()
     }
 
@@ -134,7 +113,7 @@ impl Loop {
         self.attached = false;
     }
 
-    fn let_go(&mut self) -> Result<(), LoopError> {
+    fn let_go(&mut self) -> Result<(), ChangeError> {
         if !std::mem::take(&mut self.attached) || !self.backing.is_that_of(self.number) {
             return Ok(());
         }
@@ -172,7 +151,7 @@ pub(crate) fn attached_to(backing: &Backing) -> Vec<PathBuf> {
 
 /// Detaches the loop devices over a file, by the name under which the kernel knows it. One that is
 /// in use disappears with its last user.
-pub fn detach_over(file: &Path) -> Result<(), LoopError> {
+pub fn detach_over(file: &Path) -> Result<(), ChangeError> {
     over(file).iter().try_for_each(|path| Ok(detach_node(path)?))
 }
 
@@ -183,8 +162,8 @@ pub(crate) fn detach_node(path: &Path) -> Result<(), ToolError> {
 
 impl Backing {
     /// Identity of a loop device over a file or block device with these options.
-    pub(crate) fn of(file: &Path, options: LoopOptions) -> std::io::Result<Backing> {
-        let file = identity(file)?;
+    pub(crate) fn of(file: &Path, options: LoopOptions) -> Result<Backing, ChangeError> {
+        let file = identity(file).map_err(ChangeError::on("look at", file))?;
         Ok(Backing { file, offset_bytes: options.offset_bytes, size_bytes: options.size_bytes })
     }
 

@@ -5,6 +5,10 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use record::Queue;
+
+use crate::changes::ChangeError;
+use crate::identity;
 use crate::inventory::InventoryEntry;
 use crate::roots::{DeviceNumber, Roots, number, text};
 use crate::topology::SECTOR_BYTES;
@@ -34,45 +38,6 @@ pub(crate) struct QueueOf {
     diskseq: Option<u64>,
 }
 
-/// The error of a setting of a queue that could not be changed.
-#[derive(Debug, thiserror::Error)]
-pub enum QueueError {
-    /// The kernel has no such scheduler.
-    #[error("this kernel has no scheduler '{scheduler}' for {disk}; it offers {}", offered.join(", "))]
-    NoScheduler {
-        /// Kernel name of the device.
-        disk: String,
-        /// Requested scheduler.
-        scheduler: String,
-        /// Schedulers in `queue/scheduler` of sysfs.
-        offered: Vec<String>,
-    },
-    /// The kernel refused the value.
-    #[error("cannot set {setting} of {disk} to '{value}': {source}")]
-    Refused {
-        /// Kernel name of the device.
-        disk: String,
-        /// Name of the setting.
-        setting: String,
-        /// Requested value.
-        value: String,
-        /// Error of the write to `/sys/block/DISK/queue/SETTING`.
-        source: io::Error,
-    },
-    /// It was written and has another value.
-    #[error("{setting} of {disk} was set to '{value}' and is '{now}'")]
-    NotTaken {
-        /// Kernel name of the device.
-        disk: String,
-        /// Name of the setting.
-        setting: String,
-        /// Requested value.
-        value: String,
-        /// Value after the write; empty if it cannot be read.
-        now: String,
-    },
-}
-
 impl QueueOf {
     pub fn new(disk: &InventoryEntry) -> QueueOf {
         QueueOf { disk: disk.name.clone(), number: disk.number, diskseq: disk.diskseq }
@@ -95,53 +60,45 @@ impl QueueOf {
         Roots::default().sys.join("block").join(&self.disk)
     }
 
-    /// The value of a setting; for `scheduler` the one in use. `None` if there is no such setting.
-    pub fn get(&self, setting: &str) -> Option<String> {
-        let text = text(&self.dir().join("queue").join(setting))?;
-        if setting != "scheduler" {
-            return Some(text);
-        }
-        let chosen =
-            text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
-        Some(chosen.unwrap_or(&text).to_owned())
+    fn queue(&self) -> Queue {
+        identity::queue(&self.dir().join("queue"))
     }
 
-    /// The available schedulers.
-    pub fn schedulers(&self) -> Vec<String> {
-        let text = text(&self.dir().join("queue/scheduler")).unwrap_or_default();
-        text.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect()
+    /// The value of a setting; for `scheduler` the one in use. `None` if there is no such setting.
+    pub fn get(&self, setting: &str) -> Option<String> {
+        match setting {
+            "scheduler" => self.queue().scheduler,
+            _ => text(&self.dir().join("queue").join(setting)),
+        }
     }
 
     /// Changes a setting unless it has the value already, and checks that the kernel took it.
-    pub fn set(&self, setting: &str, value: &str) -> Result<(), QueueError> {
+    pub fn set(&self, setting: &str, value: &str) -> Result<(), ChangeError> {
         if self.get(setting).as_deref() == Some(value) {
             return Ok(());
         }
-        let (disk, setting_name, wanted) =
-            (self.disk.clone(), setting.to_owned(), value.to_owned());
+        let disk = &self.disk;
+        let no_scheduler = || {
+            let offered = self.queue().schedulers.join(", ");
+            let missing = format!("this kernel has no scheduler '{value}' for {disk}");
+            Err(ChangeError::Other(format!("{missing}; it offers {offered}")))
+        };
         if let Err(source) = fs::write(self.dir().join("queue").join(setting), value) {
             // the kernel looks for a module of that name first
             if setting == "scheduler" && source.kind() == io::ErrorKind::InvalidInput {
-                return Err(QueueError::NoScheduler {
-                    disk,
-                    scheduler: wanted,
-                    offered: self.schedulers(),
-                });
+                return no_scheduler();
             }
-            return Err(QueueError::Refused { disk, setting: setting_name, value: wanted, source });
+            let what = format!("set {setting} of {disk} to '{value}'");
+            return Err(ChangeError::Io { what, source });
         }
         match self.get(setting) {
             Some(now) if now == value => Ok(()),
             // some kernels take any word for it and keep to what they have
-            _ if setting == "scheduler" => {
-                Err(QueueError::NoScheduler { disk, scheduler: wanted, offered: self.schedulers() })
-            }
-            now => Err(QueueError::NotTaken {
-                disk,
-                setting: setting_name,
-                value: wanted,
-                now: now.unwrap_or_default(),
-            }),
+            _ if setting == "scheduler" => no_scheduler(),
+            now => Err(ChangeError::Other(format!(
+                "{setting} of {disk} was set to '{value}' and is '{}'",
+                now.unwrap_or_default()
+            ))),
         }
     }
 }

@@ -5,41 +5,26 @@
 //! the target itself; otherwise the kernel shows it as a partition without a partition table
 //! (`addpart`), or, if the kernel refuses one (a region that overlaps a partition, a target that is
 //! a partition itself, a driver without partitions), as a loop device over that part of it. Each
-//! step is noted in a file before it is done, so that the next run can undo a run that was killed
-//! ([`clean_leftovers`]).
-
-mod note;
-mod region;
+//! step is noted before it is done, so that the next run can undo a run that was killed
+//! ([`clean_changes`](crate::clean_changes)).
 
 use std::ffi::CString;
-use std::fs::{self, DirBuilder};
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use record::units::Bytes;
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::mount::{MountFlags, mount};
 
-use crate::claim::{Claim, ClaimError};
-use crate::location::{NotProved, prove_on_device};
-use crate::loopdev::LoopError;
+use crate::changes::{Change, ChangeError, Changes, KernelPartition, retry_while_busy};
+use crate::claim::Claim;
+use crate::location::prove_on_device;
+use crate::loopdev::LoopOptions;
 use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
-use crate::tool::{self, ToolError};
-use note::Note;
-pub use note::boot_id;
-pub use note::{Leftover, clean_leftovers};
-pub(crate) use note::{NoteFile, abandoned};
-use region::StagedRegion;
+use crate::tool;
 
 /// Alignment of regions in bytes: the page of every file system and the largest logical block of a
 /// medium.
-pub const REGION_ALIGN_BYTES: u64 = 4096;
-
-/// Prefix of the names of private directories.
-const DIRECTORY_PREFIX: &str = "flashmark-stage-";
+const REGION_ALIGN_BYTES: u64 = 4096;
 
 /// A file system, and its options for mkfs and mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,71 +72,6 @@ impl MkfsSpec {
     }
 }
 
-/// The error of a file system that could not be staged or undone.
-#[derive(Debug, thiserror::Error)]
-pub enum StagingError {
-    /// The region is not within the medium, or not aligned.
-    #[error("a region of {} at {} does not fit {device} ({}): it must lie inside and begin and end at multiples of 4 KiB", Bytes(*bytes), Bytes(*offset_bytes), Bytes(*device_bytes))]
-    Region {
-        /// Kernel name of the whole device: "sdb".
-        device: String,
-        /// Size of the device.
-        device_bytes: u64,
-        /// Requested offset of the region in bytes.
-        offset_bytes: u64,
-        /// Requested length of the region in bytes.
-        bytes: u64,
-    },
-    /// The medium has come into use, or is another one.
-    #[error(transparent)]
-    Claim(#[from] ClaimError),
-    /// A program failed: mkfs, delpart, or losetup when it detaches.
-    #[error(transparent)]
-    Tool(#[from] ToolError),
-    /// The loop device failed.
-    #[error(transparent)]
-    Loop(#[from] LoopError),
-    /// The kernel showed no device for the region.
-    #[error(
-        "the kernel made no device for the region on {device}; is /dev served (devtmpfs or udev)?"
-    )]
-    NoDevice {
-        /// Kernel name of the disk, "a loop device", or the node of a target that is used whole.
-        device: String,
-    },
-    /// The new file system could not be mounted.
-    #[error("cannot mount {kind} from {}: {source}", device.display())]
-    Mount {
-        /// The kernel's name for the file system: "ext4".
-        kind: String,
-        /// Node of the region's device that was to be mounted.
-        device: PathBuf,
-        /// Error of mount(2), or a NUL in the mount options.
-        source: io::Error,
-    },
-    /// The mount is not on the expected device.
-    #[error(transparent)]
-    NotProved(#[from] NotProved),
-    /// Unmounting failed for about two seconds.
-    #[error("cannot unmount {}: {source}; a program is still in it (lsof or fuser name it)", at.display())]
-    Unmount {
-        /// Mount point, in the private directory.
-        at: PathBuf,
-        /// Error of the last try of umount(2).
-        source: io::Error,
-    },
-    /// A file or directory of the stage itself failed.
-    #[error("cannot {what} {}: {source}", path.display())]
-    Io {
-        /// The failed action, as a verb: "make", "remove", "write".
-        what: &'static str,
-        /// The file or directory that was to be made, removed or written.
-        path: PathBuf,
-        /// Error of the system call.
-        source: io::Error,
-    },
-}
-
 /// A mounted file system on a region of a medium. Undone on drop; [`Staged::undo`] returns the
 /// errors.
 #[derive(Debug)]
@@ -159,9 +79,7 @@ pub struct Staged {
     mount_point: PathBuf,
     number: DeviceNumber,
     description: String,
-    /// Steps done so far, in their order; undone from the end.
-    note: Note,
-    file: Option<NoteFile>,
+    changes: Changes,
 }
 
 impl Staged {
@@ -183,23 +101,9 @@ impl Staged {
     }
 
     /// Unmounts, removes the region's device and the directory. Failed steps stay noted for
-    /// [`clean_leftovers`].
-    pub fn undo(mut self) -> Result<(), StagingError> {
-        self.undo_once()
-    }
-
-    fn undo_once(&mut self) -> Result<(), StagingError> {
-        let Some(file) = self.file.take() else { return Ok(()) };
-        self.note.undo()?;
-        file.remove();
-        Ok(())
-    }
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        // nobody is left to hear of a failure; the note stays and the next run cleans up
-        let _ = self.undo_once();
+    /// [`clean_changes`](crate::clean_changes).
+    pub fn undo(self) -> Result<(), ChangeError> {
+        self.changes.undo()
     }
 }
 
@@ -208,7 +112,7 @@ impl Drop for Staged {
 ///
 /// `claim` must be of `target`; it is checked, and released if the kernel would refuse to mount a
 /// partition of a claimed device: take it again ([`Claim::retake`]) after [`Staged::undo`]. The
-/// note for [`clean_leftovers`] is kept in `state_dir`.
+/// notes for [`clean_changes`](crate::clean_changes) are kept in `state_dir`.
 pub fn stage_filesystem(
     claim: &mut Claim,
     target: &BlockTarget,
@@ -216,40 +120,31 @@ pub fn stage_filesystem(
     bytes: u64,
     spec: &MkfsSpec,
     state_dir: &Path,
-) -> Result<Staged, StagingError> {
-    check_region(target, offset_bytes, bytes)?;
-    claim.still_same()?;
-    let mut file = NoteFile::create(state_dir, note::SUFFIX)?;
-    let mut note = Note::default();
-    let built = build(claim, target, (offset_bytes, bytes), spec, &mut file, &mut note);
-    match built {
-        Ok(number) => Ok(Staged {
-            mount_point: note.mount_point(),
-            number,
-            description: if bytes == target.size_bytes() {
-                format!("{}, on all of the {}", spec.words(), Bytes(bytes))
-            } else {
-                format!("{}, on a {} region at {}", spec.words(), Bytes(bytes), Bytes(offset_bytes))
-            },
-            note,
-            file: Some(file),
-        }),
-        Err(error) => {
-            if note.undo().is_ok() {
-                file.remove();
-            }
-            Err(error)
-        }
-    }
-}
-
-fn check_region(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Result<(), StagingError> {
+) -> Result<Staged, ChangeError> {
     let device_bytes = target.size_bytes();
-    if can_be_region(device_bytes, offset_bytes, bytes) {
-        return Ok(());
+    if !can_be_region(device_bytes, offset_bytes, bytes) {
+        return Err(ChangeError::Other(format!(
+            "a region of {} at {} does not fit {} ({}): it must lie inside and begin and end at multiples of 4 KiB",
+            Bytes(bytes),
+            Bytes(offset_bytes),
+            target.disk.name,
+            Bytes(device_bytes)
+        )));
     }
-    let device = target.disk.name.clone();
-    Err(StagingError::Region { device, device_bytes, offset_bytes, bytes })
+    claim.still_same()?;
+    let mut changes = Changes::begin(state_dir)?;
+    let mount_point = changes.make_mount_point()?;
+    let (device, number) = region(claim, target, (offset_bytes, bytes), &mut changes)?;
+    mkfs(spec, &device)?;
+    changes.note(Change::Mount { at: mount_point.clone(), number })?;
+    mount_at(spec, &device, &mount_point)?;
+    prove_on_device(&Roots::default(), &mount_point, number)?;
+    let description = if bytes == device_bytes {
+        format!("{}, on all of the {}", spec.words(), Bytes(bytes))
+    } else {
+        format!("{}, on a {} region at {}", spec.words(), Bytes(bytes), Bytes(offset_bytes))
+    };
+    Ok(Staged { mount_point, number, description, changes })
 }
 
 fn can_be_region(device_bytes: u64, offset_bytes: u64, bytes: u64) -> bool {
@@ -260,52 +155,52 @@ fn can_be_region(device_bytes: u64, offset_bytes: u64, bytes: u64) -> bool {
     (aligned || whole) && inside && bytes > 0
 }
 
-/// Makes directory, region, file system and mount, and proves it; each step is noted before it is
-/// done. Returns the region's device number.
-fn build(
+/// Makes the region's device, if it is not the target itself, and releases the claim if the kernel
+/// would not mount it otherwise. Returns its node and number, once the kernel and udev have made
+/// them.
+fn region(
     claim: &mut Claim,
     target: &BlockTarget,
     (offset_bytes, bytes): (u64, u64),
-    spec: &MkfsSpec,
-    file: &mut NoteFile,
-    note: &mut Note,
-) -> Result<DeviceNumber, StagingError> {
-    note.directory = fresh_directory_name();
-    file.write(note)?;
-    make_private(&note.directory)?;
-    make_private(&note.mount_point())?;
-
-    let region = StagedRegion::make(target, offset_bytes, bytes, |planned| {
-        note.region = Some(planned.clone());
-        file.write(note)
-    })?;
-    let (device, number) = region.device()?;
-    if region.is_on_the_claimed() {
+    changes: &mut Changes,
+) -> Result<(PathBuf, DeviceNumber), ChangeError> {
+    if bytes == target.size_bytes() {
         claim.release();
+        return is_there(&target.path.display().to_string(), || {
+            Some((target.path.clone(), target.number()))
+        });
     }
-
-    mkfs(spec, &device)?;
-    note.mounted = Some(number);
-    file.write(note)?;
-    mount_at(spec, &device, &note.mount_point())?;
-    prove_on_device(&Roots::default(), &note.mount_point(), number)?;
-    Ok(number)
+    if target.partition.is_none() {
+        let partition = KernelPartition::planned(target, offset_bytes, bytes);
+        changes.note(Change::Partition(partition.clone()))?;
+        if partition.add().is_ok() {
+            let found = is_there(partition.disk(), || partition.find(&Roots::default()))?;
+            claim.release();
+            return Ok(found);
+        }
+    }
+    let options =
+        LoopOptions { direct_io: true, offset_bytes, size_bytes: bytes, ..LoopOptions::default() };
+    let attached = changes.attach(&target.path, options)?;
+    let found = is_there("a loop device", || Some((attached.path().to_owned(), attached.number())));
+    attached.keep();
+    found
 }
 
-/// A unique name: the process, and a count within it.
-fn fresh_directory_name() -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("{DIRECTORY_PREFIX}{}-{count}", std::process::id()))
+/// Waits for the node of a device that was just made.
+fn is_there(
+    device: &str,
+    find: impl Fn() -> Option<(PathBuf, DeviceNumber)>,
+) -> Result<(PathBuf, DeviceNumber), ChangeError> {
+    let roots = Roots::default();
+    let found = || find().filter(|(path, number)| roots.block_number(path) == Some(*number));
+    retry_while_busy(30, || found().ok_or(())).map_err(|()| {
+        let why = "is /dev served (devtmpfs or udev)?";
+        ChangeError::Other(format!("the kernel made no device for the region on {device}; {why}"))
+    })
 }
 
-/// Makes a directory that only its owner may enter; it must not exist before.
-fn make_private(path: &Path) -> Result<(), StagingError> {
-    let failed = |source| StagingError::Io { what: "make", path: path.to_owned(), source };
-    DirBuilder::new().mode(0o700).create(path).map_err(failed)
-}
-
-fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), StagingError> {
+fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), ChangeError> {
     let unasked: &[&str] = match spec.kind.as_str() {
         "ext2" | "ext3" | "ext4" => &["-q", "-F"],
         "xfs" | "btrfs" | "f2fs" => &["-q", "-f"],
@@ -335,7 +230,7 @@ fn label_option(kind: &str) -> &'static str {
     }
 }
 
-fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), StagingError> {
+fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), ChangeError> {
     let mut flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     let mut data = Vec::new();
     for option in &spec.mount_options {
@@ -349,48 +244,13 @@ fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), StagingErro
             other => data.push(other),
         }
     }
-    let failed = |source: io::Error| StagingError::Mount {
-        kind: spec.kind.clone(),
-        device: device.to_owned(),
-        source,
+    let failed = |source| {
+        let what = format!("mount {} from {}", spec.kind, device.display());
+        ChangeError::Io { what, source }
     };
     let data = CString::new(data.join(",")).map_err(|error| failed(error.into()))?;
     mount(device, at, spec.kind.as_str(), flags, data.as_c_str())
         .map_err(|errno| failed(errno.into()))
-}
-
-/// Repeats `attempt` while udev or an indexer has the device open: `tries` times, a tenth of a
-/// second apart.
-fn retry_while_busy<T, E>(tries: u32, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
-    for _ in 1..tries {
-        if let Ok(done) = attempt() {
-            return Ok(done);
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    attempt()
-}
-
-/// Unmounts the file system at `at`, if it is on the device `number`.
-fn unmount_ours(at: &Path, number: DeviceNumber) -> Result<(), StagingError> {
-    let roots = Roots::default();
-    let is_ours =
-        |mount: &crate::Mount| mount.at == at && prove_on_device(&roots, at, number).is_ok();
-    while crate::mounts(&roots).iter().any(is_ours) {
-        retry_while_busy(20, || unmount(at, UnmountFlags::empty()))
-            .map_err(|errno| StagingError::Unmount { at: at.to_owned(), source: errno.into() })?;
-    }
-    Ok(())
-}
-
-/// Removes an empty directory; ignores a missing one.
-fn remove_directory(path: &Path) -> Result<(), StagingError> {
-    match fs::remove_dir(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(StagingError::Io { what: "remove", path: path.to_owned(), source })
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// Folders that are searched after those in `PATH`.
 const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin:/usr/bin:/bin";
 
+/// Most bytes of an error message that are kept: no program may fill the memory.
+const MAX_COMPLAINT_BYTES: u64 = 64 << 10;
+
 /// The error of a program of the system that could not be run, or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
@@ -36,6 +39,23 @@ pub enum ToolError {
         /// Last line of its standard error, or its exit status.
         complaint: String,
     },
+    /// It took too long, and was abandoned.
+    #[error("it did not answer within {seconds} s")]
+    Late {
+        /// The time that it was given.
+        seconds: u64,
+    },
+}
+
+/// The result of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolReport {
+    /// Its exit code; `None` after a signal.
+    pub code: Option<i32>,
+    /// Its standard output, up to the limit.
+    pub output: Vec<u8>,
+    /// Last line of its standard error.
+    pub complaint: String,
 }
 
 /// Runs a program to its end; returns its standard output without surrounding blanks.
@@ -52,9 +72,8 @@ where
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
     }
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    let last = complaint.lines().rev().find(|line| !line.trim().is_empty());
-    let complaint = last.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
+    let complaint = Some(last_line(&output.stderr)).filter(|line| !line.is_empty());
+    let complaint = complaint.unwrap_or_else(|| output.status.to_string());
     Err(ToolError::Failed { command: words(&command), complaint })
 }
 
@@ -65,43 +84,15 @@ pub(crate) fn run_for(tool: &str, arguments: &[&str], seconds: u64) -> Option<St
     String::from_utf8(looked.output).ok()
 }
 
-/// The result of a program that reads something.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ToolReport {
-    /// Its exit code; `None` after a signal.
-    pub code: Option<i32>,
-    /// Its standard output, up to the limit.
-    pub output: Vec<u8>,
-    /// Last line of its standard error.
-    pub complaint: String,
-}
-
-/// The reason why a program gave no result.
-#[derive(Debug)]
-pub(crate) enum NoLook {
-    /// It is not installed.
-    Missing { tool: String, package: &'static str },
-    /// It took too long, and was abandoned.
-    Late { seconds: u64 },
-    /// It could not be started.
-    Failed { tool: String, source: io::Error },
-}
-
 /// Runs a program that may hang on a failing medium, with a time limit in seconds and a limit on
-/// its output in bytes.
+/// its output in bytes; any exit status is a result.
 pub(crate) fn look(
     tool: &str,
     arguments: &[&str],
     seconds: u64,
     most_bytes: u64,
-) -> Result<ToolReport, NoLook> {
-    let failed = |source: io::Error| match not_started(tool, source) {
-        ToolError::Missing { tool, package } => NoLook::Missing { tool, package },
-        ToolError::Start { source, .. } => NoLook::Failed { tool: tool.to_owned(), source },
-        ToolError::Failed { complaint, .. } => {
-            NoLook::Failed { tool: tool.to_owned(), source: io::Error::other(complaint) }
-        }
-    };
+) -> Result<ToolReport, ToolError> {
+    let failed = |source: io::Error| not_started(tool, source);
     let mut child = prepare(tool)
         .args(arguments)
         .stdout(Stdio::piped())
@@ -114,20 +105,21 @@ pub(crate) fn look(
     let Some(status) = wait_for(&mut child, Duration::from_secs(seconds)).map_err(failed)? else {
         // a program in uninterruptible sleep stays until its I/O returns; it is not waited for
         let _ = child.kill();
-        return Err(NoLook::Late { seconds });
+        return Err(ToolError::Late { seconds });
     };
-    let complaint = complaint.join().unwrap_or_default();
-    let complaint = String::from_utf8_lossy(&complaint);
-    let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     Ok(ToolReport {
         code: status.code(),
         output: output.join().unwrap_or_default(),
-        complaint: last.trim().to_owned(),
+        complaint: last_line(&complaint.join().unwrap_or_default()),
     })
 }
 
-/// Most bytes of an error message that are kept: no program may fill the memory.
-const MAX_COMPLAINT_BYTES: u64 = 64 << 10;
+/// The last line of a text that has something in it.
+fn last_line(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    last.trim().to_owned()
+}
 
 /// Reads a pipe while its program runs: a full one would block it. Output beyond the limit is read
 /// and dropped.
@@ -231,8 +223,8 @@ mod tests {
     fn a_program_that_hangs_is_left() {
         assert_eq!(run_for("sleep", &["30"], 0), None);
         assert_eq!(run_for("sh", &["-c", "echo out; exit 4"], 10).as_deref(), Some("out\n"));
-        assert!(matches!(look("sleep", &["30"], 0, 1), Err(NoLook::Late { .. })));
-        assert!(matches!(look("blkid-not-here", &[], 1, 1), Err(NoLook::Missing { .. })));
+        assert!(matches!(look("sleep", &["30"], 0, 1), Err(ToolError::Late { .. })));
+        assert!(matches!(look("blkid-not-here", &[], 1, 1), Err(ToolError::Missing { .. })));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::superblock;
 use super::{ContentItem, Contents};
-use crate::tool::{self, NoLook};
+use crate::tool;
 
 /// Time limit of one call in seconds: a medium that tries again and again to read a sector must not
 /// block the program.
@@ -160,7 +160,7 @@ fn look(window: &ProbeWindow<'_>) -> Result<Signature, String> {
     let node = window.node.to_string_lossy();
     words.extend(["--", &node]);
     let report =
-        tool::look("blkid", &words, SECONDS, MAX_BYTES).map_err(|error| because(&error))?;
+        tool::look("blkid", &words, SECONDS, MAX_BYTES).map_err(|error| error.to_string())?;
     match (report.code, report.complaint.is_empty()) {
         (Some(0), _) => {
             let signature = parse(&String::from_utf8_lossy(&report.output));
@@ -198,7 +198,7 @@ fn read(window: &ProbeWindow<'_>, offset_bytes: u64, bytes: u64) -> Result<Vec<u
     ];
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let report = tool::look("dd", &words, SECONDS, EDGE_BYTES + SECTOR_BYTES)
-        .map_err(|error| because(&error))?;
+        .map_err(|error| error.to_string())?;
     match report.code {
         Some(0) if report.output.len() as u64 >= bytes / SECTOR_BYTES * SECTOR_BYTES => {
             Ok(report.output)
@@ -218,7 +218,7 @@ fn table_of(window: &ProbeWindow<'_>) -> Result<Vec<ProbedPartition>, String> {
     let words =
         ["--bytes", "--raw", "--noheadings", "--output", "NR,START,SECTORS,TYPE", "--", &node];
     let report =
-        tool::look("partx", &words, SECONDS, MAX_BYTES).map_err(|error| because(&error))?;
+        tool::look("partx", &words, SECONDS, MAX_BYTES).map_err(|error| error.to_string())?;
     match report.code {
         Some(0) => Ok(parse_table(&String::from_utf8_lossy(&report.output))),
         _ if report.complaint.contains("failed to read partition table") => {
@@ -279,17 +279,6 @@ fn plain(value: &str) -> String {
         plain.extend(if character == '\\' { characters.next() } else { Some(character) });
     }
     plain
-}
-
-/// The reason why a tool gave no answer.
-fn because(error: &NoLook) -> String {
-    match error {
-        NoLook::Missing { tool, package } => {
-            format!("{tool} is not installed; install the package {package}")
-        }
-        NoLook::Late { seconds } => format!("it did not answer within {seconds} s"),
-        NoLook::Failed { tool, source } => format!("cannot run {tool}: {source}"),
-    }
 }
 
 /// The error message of a tool without the names of the tool and the node.

@@ -41,11 +41,11 @@ pub fn of_row(row: &Value, size_bytes: u64, partitions: &[Partition]) -> Vec<Con
         uuid: word(row, "ptuuid"),
         ..ContentItem::default()
     });
-    let own = signed(row, None, (0, size_bytes)).filter(|item| item.kind.is_some());
+    let own = Some(signed(row, None, (0, size_bytes))).filter(|item| item.kind.is_some());
     let children = row["children"].as_array().map(Vec::as_slice).unwrap_or_default();
     let of_partition = |part: &Partition| {
         let child = children.iter().find(|child| child["name"] == part.name)?;
-        signed(child, Some(part.index), (part.offset_bytes, part.size_bytes))
+        Some(signed(child, Some(part.index), (part.offset_bytes, part.size_bytes)))
     };
     table.into_iter().chain(own).chain(partitions.iter().filter_map(of_partition)).collect()
 }
@@ -54,17 +54,16 @@ fn signed(
     row: &Value,
     partition: Option<u32>,
     (offset_bytes, size_bytes): (u64, u64),
-) -> Option<ContentItem> {
-    let (kind, label, uuid) = (word(row, "fstype"), word(row, "label"), word(row, "uuid"));
-    Some(ContentItem {
+) -> ContentItem {
+    ContentItem {
         partition,
         offset_bytes,
         size_bytes,
-        kind,
-        label,
-        uuid,
+        kind: word(row, "fstype"),
+        label: word(row, "label"),
+        uuid: word(row, "uuid"),
         ..ContentItem::default()
-    })
+    }
 }
 
 fn word(row: &Value, key: &str) -> Option<String> {

@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use flashmark_host::{
-    Access, BlockTarget, Changes, LoopOptions, ResolvedTarget, Roots, clean_changes, resolve,
-};
+use flashmark_host::{Changes, LoopOptions, Roots, clean_changes};
 
 use crate::skipped::skipped;
 
@@ -15,13 +13,6 @@ fn is_root() -> bool {
         skipped("needs root and loop devices");
     }
     root
-}
-
-fn block(path: &Path) -> BlockTarget {
-    match resolve(&Roots::default(), path.to_str().unwrap(), Access::Write).unwrap() {
-        ResolvedTarget::Block(block) => *block,
-        other => panic!("{other:?}"),
-    }
 }
 
 fn setting(name: &str, setting: &str) -> String {
@@ -39,7 +30,7 @@ fn everything_is_put_back() {
     let file = outer.make_file(dir.path(), 16 << 20, true).unwrap();
     let device =
         outer.attach(&file, LoopOptions { direct_io: true, ..LoopOptions::default() }).unwrap();
-    let block = block(device.path());
+    let block = crate::stage::block(device.path());
     let name = block.disk.name.clone();
     let before = ["scheduler", "nr_requests"].map(|what| setting(&name, what));
     let offered = block.disk.queue(&Roots::default()).schedulers;

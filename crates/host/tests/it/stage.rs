@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use flashmark_host::loopdev::attach_with;
 use flashmark_host::{
-    Access, BlockTarget, Claim, Loop, LoopOptions, MkfsSpec, ResolvedTarget, Roots, Staged,
-    TargetError, claim, clean_leftovers, mounts, prove_on_device, resolve, stage_filesystem,
+    Access, BlockTarget, ChangeError, Claim, Loop, LoopOptions, MkfsSpec, ResolvedTarget, Roots,
+    Staged, claim, clean_changes, mounts, prove_on_device, resolve, stage_filesystem,
 };
 use record::units::MIB;
 
@@ -28,6 +28,8 @@ enum Medium {
     /// device.
     Partitioned,
 }
+
+const BOTH: [Medium; 2] = [Medium::Empty, Medium::Partitioned];
 
 /// A loop device over a file of 0xa5, as a medium.
 struct Bench {
@@ -84,35 +86,56 @@ impl Bench {
         self.dir.path().join("state")
     }
 
+    fn word(&self) -> &str {
+        self.device.path().to_str().unwrap()
+    }
+
     fn target(&self) -> BlockTarget {
         block(self.device.path())
+    }
+
+    /// Why the medium is refused, if it is.
+    fn refusal(&self) -> Option<String> {
+        let refused = resolve(&Roots::default(), self.word(), Access::Write).err()?;
+        Some(refused.to_string())
     }
 
     /// The target, once nobody has it open: `mount` of any process opens every loop device for a
     /// moment, and the kernel releases a detached one when the last process closes it.
     fn target_given_back(&self) -> BlockTarget {
         for _ in 0..100 {
-            let path = self.device.path().to_str().unwrap();
-            match resolve(&Roots::default(), path, Access::Write) {
-                Err(TargetError::InUse { .. }) => std::thread::sleep(Duration::from_millis(100)),
-                _ => break,
+            if self.refusal().is_none() {
+                break;
             }
+            std::thread::sleep(Duration::from_millis(100));
         }
         self.target()
     }
 
     fn stage(&self) -> (Claim, Staged) {
-        let target = self.target();
-        let mut claim = claim(&Roots::default(), &target).unwrap();
-        let staged = stage_filesystem(
-            &mut claim,
-            &target,
-            OFFSET_BYTES,
-            BYTES,
-            &MkfsSpec::record_ops(),
-            &self.state_dir(),
-        );
+        let (claim, staged) = self.stage_on(&self.target(), (OFFSET_BYTES, BYTES), &[]);
         (claim, staged.unwrap())
+    }
+
+    /// A stage on a region of the target, with these options of mkfs if there are any.
+    fn stage_on(
+        &self,
+        target: &BlockTarget,
+        (offset_bytes, bytes): (u64, u64),
+        options: &[&str],
+    ) -> (Claim, Result<Staged, ChangeError>) {
+        let mut claim = claim(&Roots::default(), target).unwrap();
+        let mut spec = MkfsSpec::record_ops();
+        if !options.is_empty() {
+            spec.options = options.iter().map(|word| (*word).to_owned()).collect();
+        }
+        let state_dir = self.state_dir();
+        let staged = stage_filesystem(&mut claim, target, offset_bytes, bytes, &spec, &state_dir);
+        (claim, staged)
+    }
+
+    fn notes(&self) -> usize {
+        fs::read_dir(self.state_dir()).map_or(0, Iterator::count)
     }
 
     /// Asserts that nothing of a stage is left: no partition, no loop device over this one, no
@@ -121,7 +144,7 @@ impl Bench {
         let target = self.target_given_back();
         assert_eq!((target.disk.partitions.len(), target.disk.uses), (self.partitions(), vec![]));
         assert!(!mount_point.parent().unwrap().exists());
-        assert_eq!(fs::read_dir(self.state_dir()).unwrap().count(), 0);
+        assert_eq!(self.notes(), 0);
     }
 
     /// Asserts that the bytes outside the region have not changed.
@@ -136,11 +159,17 @@ impl Bench {
     }
 }
 
-fn block(path: &Path) -> BlockTarget {
+pub fn block(path: &Path) -> BlockTarget {
     match resolve(&Roots::default(), path.to_str().unwrap(), Access::Write).unwrap() {
         ResolvedTarget::Block(block) => *block,
         other => panic!("{other:?}"),
     }
+}
+
+/// On an empty medium as a partition without a table; where the kernel takes none, as a loop device.
+#[test]
+fn a_region_carries_the_file_system_and_is_given_back() {
+    BOTH.into_iter().for_each(stages_and_undoes);
 }
 
 fn stages_and_undoes(medium: Medium) {
@@ -171,12 +200,9 @@ fn stages_and_undoes(medium: Medium) {
     );
 
     // while it is staged the medium is in use, and a run that is alive is not cleaned up
-    let refused = resolve(&roots, bench.device.path().to_str().unwrap(), Access::Write)
-        .unwrap_err()
-        .to_string();
-    assert!(refused.contains(" is in use: "), "{refused}");
+    assert!(bench.refusal().unwrap().contains(" is in use: "));
     assert!(claim.retake().is_err());
-    assert!(clean_leftovers(&bench.state_dir()).unwrap().is_empty());
+    assert!(clean_changes(&bench.state_dir()).unwrap().is_empty());
 
     let mount_point = staged.mount_point().to_owned();
     staged.undo().unwrap();
@@ -187,24 +213,11 @@ fn stages_and_undoes(medium: Medium) {
 }
 
 #[test]
-fn a_partition_without_a_table_carries_the_file_system() {
-    stages_and_undoes(Medium::Empty);
-}
-
-#[test]
-fn where_the_kernel_takes_no_partition_a_loop_device_does() {
-    stages_and_undoes(Medium::Partitioned);
-}
-
-#[test]
 fn a_partition_is_a_medium_too() {
     let Some(bench) = Bench::new(Medium::Partitioned) else { return };
     let target = block(&bench.target().disk.partitions[0].path);
-    let mut claim = claim(&Roots::default(), &target).unwrap();
-    let spec = MkfsSpec::record_ops();
-    let staged =
-        stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, &bench.state_dir())
-            .unwrap();
+    let (claim, staged) = bench.stage_on(&target, (OFFSET_BYTES, BYTES), &[]);
+    let staged = staged.unwrap();
     assert!(claim.is_held());
     let mount_point = staged.mount_point().to_owned();
     staged.undo().unwrap();
@@ -226,39 +239,23 @@ fn a_dropped_stage_is_undone() {
 #[test]
 fn a_failed_mkfs_leaves_nothing() {
     let Some(bench) = Bench::new(Medium::Empty) else { return };
-    let target = bench.target();
-    let mut claim = claim(&Roots::default(), &target).unwrap();
-    let mut spec = MkfsSpec::record_ops();
-    spec.options = vec!["-b".to_owned(), "77".to_owned()];
-    let error =
-        stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, &bench.state_dir())
-            .unwrap_err();
-    assert!(error.to_string().contains("mkfs.ext4 -q -F -b 77"), "{error}");
+    let region = (OFFSET_BYTES, BYTES);
+    let (mut claim, failed) = bench.stage_on(&bench.target(), region, &["-b", "77"]);
+    let error = failed.unwrap_err().to_string();
+    assert!(error.contains("mkfs.ext4 -q -F -b 77"), "{error}");
     claim.retake().unwrap();
     claim.release();
-    assert_eq!(
-        (bench.target().disk.partitions.len(), fs::read_dir(bench.state_dir()).unwrap().count()),
-        (0, 0)
-    );
+    assert_eq!((bench.target().disk.partitions.len(), bench.notes()), (0, 0));
 }
 
 #[test]
 fn a_region_outside_the_medium_is_refused() {
     let Some(bench) = Bench::new(Medium::Empty) else { return };
-    let target = bench.target();
-    let mut claim = claim(&Roots::default(), &target).unwrap();
-    for (offset, bytes) in [(DEVICE_BYTES, 4096), (512, 4096), (0, 0), (u64::MAX - 4095, 8192)] {
-        let error = stage_filesystem(
-            &mut claim,
-            &target,
-            offset,
-            bytes,
-            &MkfsSpec::record_ops(),
-            &bench.state_dir(),
-        );
-        assert!(error.unwrap_err().to_string().contains("it must lie inside"));
+    for region in [(DEVICE_BYTES, 4096), (512, 4096), (0, 0), (u64::MAX - 4095, 8192)] {
+        let (claim, refused) = bench.stage_on(&bench.target(), region, &[]);
+        assert!(refused.unwrap_err().to_string().contains("it must lie inside"));
+        assert!(claim.is_held() && !bench.state_dir().exists(), "nothing was begun");
     }
-    assert!(claim.is_held() && !bench.state_dir().exists(), "nothing was begun");
 }
 
 #[test]
@@ -268,20 +265,15 @@ fn a_claimed_device_cannot_be_mounted_or_claimed_twice() {
     let first = claim(&Roots::default(), &target).unwrap();
     let second = claim(&Roots::default(), &target).unwrap_err().to_string();
     assert!(second.contains("is held by another program or mounted"), "{second}");
-    let refused = resolve(&Roots::default(), bench.device.path().to_str().unwrap(), Access::Write)
-        .unwrap_err()
-        .to_string();
-    assert!(refused.contains("is held open by another program"), "{refused}");
+    assert!(bench.refusal().unwrap().contains("is held open by another program"));
     drop(first);
-    assert!(
-        resolve(&Roots::default(), bench.device.path().to_str().unwrap(), Access::Write).is_ok()
-    );
+    assert_eq!(bench.refusal(), None);
 }
 
 #[test]
 fn a_device_without_rights_names_root_and_the_directory() {
     let Some(bench) = Bench::new(Medium::Empty) else { return };
-    let device = bench.device.path().to_str().unwrap();
+    let device = bench.word();
     let Some(message) = refusal_to_another_user(device) else { return };
     assert_eq!(
         message,
@@ -301,10 +293,9 @@ fn stage_and_wait_to_be_killed() {
     let (device, state_dir) = paths.split_once(':').unwrap();
     let target = block(Path::new(device));
     let mut claim = claim(&Roots::default(), &target).unwrap();
-    let spec = MkfsSpec::record_ops();
+    let (spec, state_dir) = (MkfsSpec::record_ops(), Path::new(state_dir));
     let staged =
-        stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, Path::new(state_dir))
-            .unwrap();
+        stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, state_dir).unwrap();
     println!("staged at {}", staged.mount_point().display());
     std::thread::sleep(Duration::from_secs(600));
 }
@@ -322,9 +313,7 @@ fn start_staging(bench: &Bench) -> Child {
 /// A kill between any two steps, or in the middle of one, leaves nothing that cannot be cleaned up.
 #[test]
 fn killed_at_any_moment_a_run_is_cleaned_up() {
-    for (round, medium) in
-        [Medium::Empty, Medium::Partitioned].into_iter().cycle().take(24).enumerate()
-    {
+    for (round, medium) in BOTH.into_iter().cycle().take(24).enumerate() {
         let Some(bench) = Bench::new(medium) else { return };
         let mut child = start_staging(&bench);
         std::thread::sleep(Duration::from_millis(5 * round as u64));
@@ -332,15 +321,15 @@ fn killed_at_any_moment_a_run_is_cleaned_up() {
         child.wait().unwrap();
         // what the killed run had started (mkfs) may still be at it
         for _ in 0..200 {
-            for leftover in clean_leftovers(&bench.state_dir()).unwrap() {
-                leftover.undone.unwrap();
+            for left in clean_changes(&bench.state_dir()).unwrap() {
+                left.undone.unwrap();
             }
-            if fs::read_dir(bench.state_dir()).map_or(0, Iterator::count) == 0 {
+            if bench.notes() == 0 {
                 break;
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        assert_eq!(fs::read_dir(bench.state_dir()).map_or(0, Iterator::count), 0, "round {round}");
+        assert_eq!(bench.notes(), 0, "round {round}");
         assert_eq!(
             (bench.target().disk.partitions.len(), bench.target().disk.uses),
             (bench.partitions(), vec![])
@@ -364,33 +353,23 @@ fn killed_run_is_cleaned_up(medium: Medium) {
     assert!(mounts(&Roots::default()).iter().any(|mount| mount.at == mount_point));
     let bystander = Bench::new(medium).unwrap();
     let (_claim, untouched) = bystander.stage();
-    let cleaned = clean_leftovers(&bench.state_dir()).unwrap();
+    let cleaned = clean_changes(&bench.state_dir()).unwrap();
     assert_eq!(cleaned.len(), 1);
     assert!(cleaned[0].undone.is_ok(), "{:?}", cleaned[0].undone);
     bench.assert_clean(&mount_point);
     bench.assert_untouched_outside();
     prove_on_device(&Roots::default(), untouched.mount_point(), untouched.number()).unwrap();
-    assert!(clean_leftovers(&bench.state_dir()).unwrap().is_empty());
+    assert!(clean_changes(&bench.state_dir()).unwrap().is_empty());
 }
 
 #[test]
 fn a_killed_run_is_cleaned_up() {
-    killed_run_is_cleaned_up(Medium::Empty);
+    BOTH.into_iter().for_each(killed_run_is_cleaned_up);
 }
 
 #[test]
-fn a_killed_run_over_a_loop_device_is_cleaned_up() {
-    killed_run_is_cleaned_up(Medium::Partitioned);
-}
-
-#[test]
-fn a_note_of_a_partition_that_is_another_undoes_nothing() {
-    forged_note_undoes_nothing(Medium::Empty);
-}
-
-#[test]
-fn a_note_of_a_loop_device_that_is_another_undoes_nothing() {
-    forged_note_undoes_nothing(Medium::Partitioned);
+fn a_note_of_a_device_that_is_another_undoes_nothing() {
+    BOTH.into_iter().for_each(forged_note_undoes_nothing);
 }
 
 fn forged_note_undoes_nothing(medium: Medium) {
@@ -404,9 +383,9 @@ fn forged_note_undoes_nothing(medium: Medium) {
     let elsewhere = bench.dir.path().join("forged");
     fs::create_dir(&elsewhere).unwrap();
     let own = staged.mount_point().parent().unwrap().to_str().unwrap().to_owned();
-    fs::write(elsewhere.join("x.stage"), forged.replace(&own, "/tmp/flashmark-stage-forged"))
+    fs::write(elsewhere.join("x.changes"), forged.replace(&own, "/tmp/flashmark-stage-forged"))
         .unwrap();
-    let _ = clean_leftovers(&elsewhere).unwrap();
+    let _ = clean_changes(&elsewhere).unwrap();
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "it found nothing of its own left");
     // a loop device in use is detached by its last user: then it says so
     let autoclear =

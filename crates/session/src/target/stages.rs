@@ -29,17 +29,16 @@ pub fn clean_up_after_killed_runs() {
     if !folder.is_dir() {
         return;
     }
-    match host::clean_leftovers(&folder) {
-        Ok(leftovers) => leftovers.iter().for_each(print_leftover),
-        Err(error) => program::say!(
+    let all = host::clean_changes(&folder).unwrap_or_else(|error| {
+        program::say!(
             "flashmark: cannot look for leftovers of killed runs in {}: {error}",
             folder.display()
-        ),
-    }
-    // only now: what is mounted holds the loop device below it
-    for undone in host::clean_changes(&folder).unwrap_or_default() {
-        let what = text::escaped(&undone.what.join(", "));
-        match undone.undone {
+        );
+        Vec::new()
+    });
+    for left in all {
+        let what = text::escaped(&left.what.join(", "));
+        match left.undone {
             Ok(()) => {
                 program::say!(
                     "flashmark: a run that was killed had left {what}; that is undone now"
@@ -49,18 +48,6 @@ pub fn clean_up_after_killed_runs() {
                 program::say!("flashmark: a run that was killed has left {what}: {error}")
             }
         }
-    }
-}
-
-fn print_leftover(leftover: &host::Leftover) {
-    let folder = text::escaped(&leftover.directory.display().to_string());
-    match &leftover.undone {
-        Ok(()) => program::say!(
-            "flashmark: a run that was killed had left a file system mounted at {folder}; it is unmounted now"
-        ),
-        Err(error) => program::say!(
-            "flashmark: a run that was killed has left a file system mounted at {folder}: {error}"
-        ),
     }
 }
 
