@@ -2,6 +2,7 @@
 
 use record::HostStall;
 
+use crate::forward::forward;
 use crate::{DataGenerator, IoError, Request, Slot};
 
 /// The completion of an I/O.
@@ -126,49 +127,10 @@ pub trait Device {
     fn set_data_needed(&mut self, _looked_at: bool, _generator: &DataGenerator) {}
 }
 
-/// Implements `Device` for a pointer to a device.
-macro_rules! through_a_pointer {
-    ($pointer:ty) => {
-        impl<D: Device + ?Sized> Device for $pointer {
-            fn facts(&self) -> &Facts {
-                (**self).facts()
-            }
-            fn now(&mut self) -> u64 {
-                (**self).now()
-            }
-            fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
-                (**self).prepare(slots, slot_bytes)
-            }
-            fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-                (**self).buffer(slot)
-            }
-            fn submit(&mut self, request: Request) -> Result<(), IoError> {
-                (**self).submit(request)
-            }
-            fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
-                (**self).reap(min, done)
-            }
-            fn idle(&mut self, duration_ns: u64) {
-                (**self).idle(duration_ns)
-            }
-            fn drop_caches(&mut self) -> Result<(), IoError> {
-                (**self).drop_caches()
-            }
-            fn cpu_ns(&mut self) -> Option<u64> {
-                (**self).cpu_ns()
-            }
-            fn host_stalls(&mut self, from_ns: u64) -> Vec<HostStall> {
-                (**self).host_stalls(from_ns)
-            }
-            fn run_delay_ns(&mut self) -> Option<u64> {
-                (**self).run_delay_ns()
-            }
-            fn set_data_needed(&mut self, looked_at: bool, generator: &DataGenerator) {
-                (**self).set_data_needed(looked_at, generator)
-            }
-        }
-    };
+impl<D: Device + ?Sized> Device for Box<D> {
+    forward!(to pointer: facts now prepare buffer submit reap idle drop_caches cpu_ns host_stalls run_delay_ns set_data_needed);
 }
 
-through_a_pointer!(Box<D>);
-through_a_pointer!(&mut D);
+impl<D: Device + ?Sized> Device for &mut D {
+    forward!(to pointer: facts now prepare buffer submit reap idle drop_caches cpu_ns host_stalls run_delay_ns set_data_needed);
+}

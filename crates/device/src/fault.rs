@@ -1,8 +1,11 @@
-//! Simulation of faults on any device, as a process sees them on real ones.
+//! Simulation of faults of a medium and of its host, on any device in virtual time, as a process
+//! sees them on real ones: a script for tests that measurements and conclusions allow for them.
+
+use record::HostStall;
+use stats::Random;
 
 use crate::forward::forward;
 use crate::{Completion, Device, Extent, IoError, IoErrorKind, Op, Request, Slot};
-use stats::Random;
 
 /// Latency of an I/O that fails, in nanoseconds: more than nothing, so that a loop of retries moves
 /// the clock.
@@ -36,7 +39,7 @@ impl FaultWindow {
 }
 
 /// A fault. I/Os are counted from 0 in order of submission; "after n I/Os" strikes number n.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum InjectedFault {
     /// Reads and writes that touch the extent fail with EIO.
     EioAt(Extent, FaultDuration),
@@ -91,6 +94,30 @@ pub enum InjectedFault {
     LostWrites(Extent),
     /// All writes report success and are lost for a while, as behind a loose contact.
     LosesWritesDuring(FaultWindow),
+    /// The medium pauses after so many bytes were written: I/Os in flight and later ones wait.
+    PausesEach {
+        /// Bytes written from one pause to the next.
+        bytes: u64,
+        /// Length of a pause in nanoseconds.
+        ns: u64,
+    },
+    /// A flush takes longer.
+    FlushTakes {
+        /// Additional nanoseconds of a flush after a write.
+        ns: u64,
+        /// Additional nanoseconds of a flush without a write before it.
+        idle_ns: u64,
+    },
+    /// The host stands still in this stretch of the device's time.
+    HostStalls(HostStall),
+    /// The host lengthens each I/O by a share of its own time that changes from one stretch of the
+    /// device's time to the next.
+    HostDrifts {
+        /// Length of a stretch in nanoseconds.
+        stretch_ns: u64,
+        /// Share of each stretch; the list is repeated for ever.
+        shares: Vec<f64>,
+    },
 }
 
 /// Any device, with faults.
@@ -100,8 +127,20 @@ pub struct FaultInjection<D> {
     /// I/Os submitted so far, which is the number of the next one.
     ops: u64,
     gone: bool,
-    /// Requests in flight on `inner`.
-    in_flight: Vec<Request>,
+    /// Requests in flight on `inner`, each with its times of submission, by the inner clock and by
+    /// this one, and the pause that it causes.
+    in_flight: Vec<(Request, [u64; 2], u64)>,
+    /// Nanoseconds by which the clock of this device is ahead of the inner one's.
+    late_ns: u64,
+    /// Latest completion of the inner device in nanoseconds, by its clock.
+    done_ns: u64,
+    /// Stalls of the host still to come, the next one last, and those that were.
+    stalls: Vec<HostStall>,
+    stalled: Vec<HostStall>,
+    /// Bytes written since the last pause.
+    since_bytes: u64,
+    /// True if something was written since the last flush.
+    is_dirty: bool,
     /// Slot that hangs, and its additional nanoseconds.
     hanging: Option<(Slot, u64)>,
     /// I/Os that never reached `inner`: slot, submission time, result.
@@ -111,12 +150,26 @@ pub struct FaultInjection<D> {
 impl<D: Device> FaultInjection<D> {
     /// Adds faults to `inner`.
     pub fn new(inner: D, faults: impl IntoIterator<Item = InjectedFault>) -> Self {
+        let mut faults: Vec<InjectedFault> = faults.into_iter().collect();
+        let stall = |fault: &InjectedFault| match fault {
+            InjectedFault::HostStalls(stall) => Some(*stall),
+            _ => None,
+        };
+        let mut stalls: Vec<HostStall> = faults.iter().filter_map(stall).collect();
+        stalls.sort_by_key(|stall| std::cmp::Reverse(stall.from_ns));
+        faults.retain(|fault| !matches!(fault, InjectedFault::HostStalls(_)));
         FaultInjection {
             inner,
-            faults: faults.into_iter().collect(),
+            faults,
             ops: 0,
             gone: false,
             in_flight: Vec::new(),
+            late_ns: 0,
+            done_ns: 0,
+            stalls,
+            stalled: Vec::new(),
+            since_bytes: 0,
+            is_dirty: false,
             hanging: None,
             made_up: Vec::new(),
         }
@@ -135,7 +188,7 @@ impl<D: Device> FaultInjection<D> {
         if self.gone {
             return Some(Err(gone(request)));
         }
-        let now_ns = self.inner.now();
+        let now_ns = self.now();
         let (index, outcome) =
             self.faults.iter().enumerate().find_map(|(index, fault)| {
                 Some((index, fault.result_of(request, number, now_ns)?))
@@ -153,9 +206,54 @@ impl<D: Device> FaultInjection<D> {
         Some(outcome)
     }
 
+    /// The time of this device at which the host sees an event of the inner device at `inner_ns`:
+    /// after every stall that had begun before.
+    fn noticed(&mut self, inner_ns: u64) -> u64 {
+        let late_ns = &mut self.late_ns;
+        while let Some(stall) = self.stalls.pop_if(|stall| stall.from_ns <= inner_ns + *late_ns) {
+            *late_ns = (*late_ns).max(stall.to_ns.saturating_sub(inner_ns));
+            self.stalled.push(stall);
+        }
+        inner_ns + self.late_ns
+    }
+
+    /// Length in nanoseconds of the pause that a request causes.
+    fn pause_ns(&mut self, request: &Request) -> u64 {
+        let was_dirty = self.is_dirty;
+        match request.op {
+            Op::Flush => self.is_dirty = false,
+            Op::Write => {
+                self.is_dirty = true;
+                self.since_bytes += request.length_bytes;
+            }
+            Op::Read | Op::Discard => return 0,
+        }
+        let pauses = self.faults.iter().map(|fault| match (fault, request.op) {
+            (InjectedFault::FlushTakes { ns, .. }, Op::Flush) if was_dirty => *ns,
+            (InjectedFault::FlushTakes { idle_ns, .. }, Op::Flush) => *idle_ns,
+            (InjectedFault::PausesEach { bytes, ns }, Op::Write) if self.since_bytes >= *bytes => {
+                self.since_bytes = 0;
+                *ns
+            }
+            _ => 0,
+        });
+        pauses.sum()
+    }
+
+    /// Additional nanoseconds of an I/O that took `took_ns`, by the share of the present stretch.
+    fn drift_ns(&self, took_ns: u64, now_ns: u64) -> u64 {
+        let shares = self.faults.iter().filter_map(|fault| match fault {
+            InjectedFault::HostDrifts { stretch_ns, shares } => {
+                Some(shares[(now_ns / stretch_ns) as usize % shares.len()])
+            }
+            _ => None,
+        });
+        (took_ns as f64 * shares.sum::<f64>()) as u64
+    }
+
     /// Lets a silence pass that has begun by now.
     fn wait(&mut self) {
-        let now_ns = self.inner.now();
+        let now_ns = self.now();
         for fault in &self.faults {
             if let InjectedFault::SilentDuring(from_ns, to_ns) = fault
                 && (*from_ns..*to_ns).contains(&now_ns)
@@ -167,12 +265,9 @@ impl<D: Device> FaultInjection<D> {
 
     /// Applies the faults to an I/O that `inner` has finished.
     fn apply_faults(&mut self, completion: &mut Completion) {
-        let index = self
-            .in_flight
-            .iter()
-            .position(|request| request.slot == completion.slot)
-            .expect("it was submitted through here");
-        let request = self.in_flight.swap_remove(index);
+        let is_it = |(request, ..): &(Request, [u64; 2], u64)| request.slot == completion.slot;
+        let index = self.in_flight.iter().position(is_it).expect("it was submitted through here");
+        let (request, [inner_ns, own_ns], pause_ns) = self.in_flight.swap_remove(index);
         let before_ns = self.inner.now();
         if let Some((_, ns)) = self.hanging.take_if(|(slot, _)| *slot == request.slot) {
             self.inner.idle(ns);
@@ -181,6 +276,11 @@ impl<D: Device> FaultInjection<D> {
         if self.inner.now() > before_ns {
             completion.completed_ns = self.inner.now();
         }
+        let took_ns = completion.completed_ns.saturating_sub(inner_ns.max(self.done_ns));
+        self.late_ns += pause_ns + self.drift_ns(took_ns, completion.completed_ns + self.late_ns);
+        self.done_ns = self.done_ns.max(completion.completed_ns);
+        completion.submitted_ns = own_ns;
+        completion.completed_ns = self.noticed(completion.completed_ns).max(own_ns);
         if self.gone {
             completion.result = Err(gone(&request));
         } else if request.op == Op::Read && completion.result.is_ok() {
@@ -275,18 +375,28 @@ fn chance(seed: u64, number: u64) -> u32 {
 }
 
 impl<D: Device> Device for FaultInjection<D> {
-    forward!(facts now prepare buffer idle cpu_ns host_stalls run_delay_ns set_data_needed);
+    forward!(facts prepare buffer idle cpu_ns run_delay_ns set_data_needed);
+
+    fn now(&mut self) -> u64 {
+        let inner_ns = self.inner.now();
+        self.noticed(inner_ns)
+    }
+
+    fn host_stalls(&mut self, from_ns: u64) -> Vec<HostStall> {
+        self.stalled.iter().filter(|stall| stall.to_ns > from_ns).copied().collect()
+    }
 
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let number = self.ops;
-        let now = self.inner.now();
+        let (inner_ns, own_ns) = (self.inner.now(), self.now());
         match self.outcome(&request, number) {
             Some(result) => {
-                self.made_up.push((request.slot, now, result));
+                self.made_up.push((request.slot, own_ns, result));
             }
             None => {
                 self.inner.submit(request)?;
-                self.in_flight.push(request);
+                let pause_ns = self.pause_ns(&request);
+                self.in_flight.push((request, [inner_ns, own_ns], pause_ns));
                 let hang = |fault: &InjectedFault| match fault {
                     InjectedFault::HangFor { ns, after_ops } if *after_ops == number => {
                         Some((request.slot, *ns))
@@ -307,7 +417,7 @@ impl<D: Device> Device for FaultInjection<D> {
         if !self.made_up.is_empty() {
             self.inner.idle(FAILURE_NS);
         }
-        let completed_ns = self.inner.now();
+        let completed_ns = self.now();
         done.extend(self.made_up.drain(..).map(|(slot, submitted_ns, result)| Completion {
             slot,
             submitted_ns,
@@ -337,7 +447,7 @@ mod tests {
     const BLOCK: u64 = 4096;
 
     fn device(faults: &[InjectedFault]) -> FaultInjection<MemoryDevice> {
-        let mut device = FaultInjection::new(MemoryDevice::new(1 << 20), faults.iter().copied());
+        let mut device = FaultInjection::new(MemoryDevice::new(1 << 20), faults.iter().cloned());
         device.prepare(8, BLOCK as usize).unwrap();
         device
     }
@@ -352,7 +462,7 @@ mod tests {
     }
 
     fn check(fault: InjectedFault, requests: &[Request], expected: &[Result<(), IoErrorKind>]) {
-        let mut device = device(&[fault]);
+        let mut device = device(std::slice::from_ref(&fault));
         let results: Vec<_> =
             requests.iter().map(|request| run(&mut device, *request).map(drop)).collect();
         assert_eq!(results, expected, "{fault:?}");
@@ -422,10 +532,63 @@ mod tests {
     }
 
     #[test]
-    fn without_faults_the_contract_is_kept() {
-        crate::conformance::device_conformance(&mut FaultInjection::new(
-            MemoryDevice::new(1 << 20),
-            [],
-        ));
+    fn without_faults_and_on_a_drifting_host_the_contract_is_kept() {
+        let drift = InjectedFault::HostDrifts { stretch_ns: 1_000_000, shares: vec![0.3, 0.1] };
+        for faults in [vec![], vec![drift]] {
+            let mut device = FaultInjection::new(MemoryDevice::new(1 << 20), faults);
+            crate::conformance::device_conformance(&mut device);
+        }
+    }
+
+    const FLUSH: Request = Request { op: Op::Flush, ..READ };
+    /// Time that each I/O takes without a fault.
+    const USUAL_NS: u64 = 10_000;
+
+    /// Additional nanoseconds of each I/O, one after the other.
+    fn more_ns(faults: &[InjectedFault], requests: &[Request]) -> Vec<u64> {
+        let mut device = device(faults);
+        let more = |request: &Request| run(&mut device, *request).unwrap() - USUAL_NS;
+        requests.iter().map(more).collect()
+    }
+
+    #[test]
+    fn a_medium_pauses_after_so_many_bytes_and_at_a_flush_that_has_something_to_do() {
+        let pauses = InjectedFault::PausesEach { bytes: 2 * BLOCK, ns: 400 };
+        let flushes = InjectedFault::FlushTakes { ns: 30, idle_ns: 2 };
+        let all = [FLUSH, WRITE, WRITE, FLUSH, FLUSH, READ, WRITE, WRITE];
+        assert_eq!(more_ns(&[pauses, flushes], &all), [2, 0, 400, 30, 2, 0, 0, 400]);
+        let flushes = InjectedFault::FlushTakes { ns: 5, idle_ns: 0 };
+        assert_eq!(more_ns(&[flushes], &[WRITE, WRITE, FLUSH]), [0, 0, 5]);
+    }
+
+    fn stall(from_ns: u64, to_ns: u64) -> InjectedFault {
+        InjectedFault::HostStalls(HostStall { from_ns, to_ns })
+    }
+
+    #[test]
+    fn the_time_of_a_host_stands_still_from_the_moment_on_at_which_it_begins() {
+        let mut device = device(&[stall(6_000, 7_500), stall(1_000, 5_000)]);
+        // How long it is idle, and what time it is then.
+        for (idle_ns, now_ns) in
+            [(0, 0), (999, 999), (1, 5_000), (999, 5_999), (1, 7_500), (5, 7_505)]
+        {
+            device.idle(idle_ns);
+            assert_eq!(device.now(), now_ns);
+        }
+        for (from_ns, seen) in [(0, 2), (4_999, 2), (5_000, 1), (7_499, 1), (7_500, 0)] {
+            assert_eq!(device.host_stalls(from_ns).len(), seen, "{from_ns}");
+        }
+        // An I/O that was under way takes as much longer.
+        let end_ns = USUAL_NS + 1_000_000;
+        assert_eq!(more_ns(&[stall(1, end_ns)], &[WRITE, WRITE]), [1_000_000, 0]);
+    }
+
+    #[test]
+    fn on_a_drifting_host_each_stretch_has_its_own_speed() {
+        let drift = InjectedFault::HostDrifts { stretch_ns: 1_000_000, shares: vec![0.5, 0.0] };
+        let mut device = device(&[drift]);
+        assert_eq!(run(&mut device, READ), Ok(USUAL_NS * 3 / 2));
+        device.idle(1_000_000);
+        assert_eq!(run(&mut device, READ), Ok(USUAL_NS));
     }
 }

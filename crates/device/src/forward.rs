@@ -1,62 +1,71 @@
 //! Forwarding of the methods that a wrapper does not change.
 
-/// Inside `impl<D: Device> Device for Wrapper<D>`: forwards the named methods to `self.inner`.
+/// Inside `impl Device for Wrapper`: forwards the named methods to `self.inner`, or with `to
+/// pointer` to what `self` points to.
 macro_rules! forward {
-    ($($method:ident)*) => { $($crate::forward::forward!(@ $method);)* };
-    (@ facts) => {
+    (to pointer: $($method:ident)*) => { $($crate::forward::forward!(@ $method pointer);)* };
+    ($($method:ident)*) => { $($crate::forward::forward!(@ $method inner);)* };
+    (@to $self:ident pointer) => { **$self };
+    (@to $self:ident inner) => { $self.inner };
+    (@ facts $to:ident) => {
         fn facts(&self) -> &$crate::Facts {
-            self.inner.facts()
+            ($crate::forward::forward!(@to self $to)).facts()
         }
     };
-    (@ now) => {
+    (@ now $to:ident) => {
         fn now(&mut self) -> u64 {
-            self.inner.now()
+            ($crate::forward::forward!(@to self $to)).now()
         }
     };
-    (@ prepare) => {
+    (@ prepare $to:ident) => {
         fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), $crate::IoError> {
-            self.inner.prepare(slots, slot_bytes)
+            ($crate::forward::forward!(@to self $to)).prepare(slots, slot_bytes)
         }
     };
-    (@ buffer) => {
+    (@ buffer $to:ident) => {
         fn buffer(&mut self, slot: $crate::Slot) -> &mut [u8] {
-            self.inner.buffer(slot)
+            ($crate::forward::forward!(@to self $to)).buffer(slot)
         }
     };
-    (@ reap) => {
+    (@ submit $to:ident) => {
+        fn submit(&mut self, request: $crate::Request) -> Result<(), $crate::IoError> {
+            ($crate::forward::forward!(@to self $to)).submit(request)
+        }
+    };
+    (@ reap $to:ident) => {
         #[inline]
         fn reap(&mut self, min: usize, done: &mut Vec<$crate::Completion>) -> Result<(), $crate::IoError> {
-            self.inner.reap(min, done)
+            ($crate::forward::forward!(@to self $to)).reap(min, done)
         }
     };
-    (@ idle) => {
+    (@ idle $to:ident) => {
         fn idle(&mut self, duration_ns: u64) {
-            self.inner.idle(duration_ns)
+            ($crate::forward::forward!(@to self $to)).idle(duration_ns)
         }
     };
-    (@ drop_caches) => {
+    (@ drop_caches $to:ident) => {
         fn drop_caches(&mut self) -> Result<(), $crate::IoError> {
-            self.inner.drop_caches()
+            ($crate::forward::forward!(@to self $to)).drop_caches()
         }
     };
-    (@ set_data_needed) => {
+    (@ set_data_needed $to:ident) => {
         fn set_data_needed(&mut self, looked_at: bool, generator: &$crate::DataGenerator) {
-            self.inner.set_data_needed(looked_at, generator)
+            ($crate::forward::forward!(@to self $to)).set_data_needed(looked_at, generator)
         }
     };
-    (@ run_delay_ns) => {
+    (@ run_delay_ns $to:ident) => {
         fn run_delay_ns(&mut self) -> Option<u64> {
-            self.inner.run_delay_ns()
+            ($crate::forward::forward!(@to self $to)).run_delay_ns()
         }
     };
-    (@ host_stalls) => {
+    (@ host_stalls $to:ident) => {
         fn host_stalls(&mut self, from_ns: u64) -> Vec<record::HostStall> {
-            self.inner.host_stalls(from_ns)
+            ($crate::forward::forward!(@to self $to)).host_stalls(from_ns)
         }
     };
-    (@ cpu_ns) => {
+    (@ cpu_ns $to:ident) => {
         fn cpu_ns(&mut self) -> Option<u64> {
-            self.inner.cpu_ns()
+            ($crate::forward::forward!(@to self $to)).cpu_ns()
         }
     };
 }

@@ -166,13 +166,6 @@ mod tests {
     const PASS: u32 = 3;
     const OFFSET: u64 = 1 << 30;
 
-    #[test]
-    fn every_kind_of_sector_is_counted_once() {
-        let tally =
-            VerifyCounts { good: 1, changed: 2, overwritten: 4, corrupted: 8, zero: 16, blank: 32 };
-        assert_eq!((tally.bad(), tally.sectors()), (62, 63));
-    }
-
     fn generator() -> DataGenerator {
         DataGenerator::new(9)
     }
@@ -198,11 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn untouched_data_is_good() {
+    fn untouched_data_is_good_and_every_kind_of_sector_is_counted_once() {
         let mut tally = VerifyCounts::default();
         tally.extend(generator().verify(&written(100), PASS, OFFSET).map(|(_, verdict)| verdict));
         assert_eq!(tally, VerifyCounts { good: 100, ..VerifyCounts::default() });
-        assert_eq!((tally.sectors(), tally.bad()), (100, 0));
+        let tally =
+            VerifyCounts { good: 1, changed: 2, overwritten: 4, corrupted: 8, zero: 16, blank: 32 };
+        assert_eq!((tally.bad(), tally.sectors()), (62, 63));
     }
 
     proptest::proptest! {
@@ -225,64 +220,42 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_was_never_made_shows_the_pass_before() {
-        let verdict = verdict_after(|sector| {
-            generator().fill(sector, Content::Incompressible, PASS - 1, OFFSET + 512)
-        });
-        assert_eq!(
-            verdict,
-            SectorVerdict::Overwritten { by_offset_bytes: OFFSET + 512, by_pass: PASS - 1 }
-        );
-    }
-
-    #[test]
-    fn misplaced_data_is_known_by_its_name_even_when_its_body_is_slightly_damaged() {
-        let verdict = verdict_after(|sector| {
-            generator().fill(sector, Content::Incompressible, PASS, 0);
-            sector[100] ^= 1;
-        });
-        assert_eq!(verdict, SectorVerdict::Overwritten { by_offset_bytes: 0, by_pass: PASS });
-    }
-
-    #[test]
-    fn seven_wrong_bits_are_damage_and_eight_are_other_data() {
+    fn each_damage_has_its_verdict() {
+        let made = |sector: &mut [u8], pass, at: u64| {
+            generator().fill(sector, Content::Incompressible, pass, at);
+        };
+        // The data of this pass for an offset, with wrong bits in its body.
         let with = |at: u64, wrong: u8| {
             verdict_after(|sector| {
-                generator().fill(sector, Content::Incompressible, PASS, at);
+                made(sector, PASS, at);
                 sector[100] ^= wrong;
             })
         };
-        assert_eq!(with(OFFSET + 512, 0x7f), SectorVerdict::Changed { bits: 7 });
-        assert_eq!(with(OFFSET + 512, 0xff), SectorVerdict::Corrupted);
-        assert_eq!(with(0, 0x7f), SectorVerdict::Overwritten { by_offset_bytes: 0, by_pass: PASS });
-        assert_eq!(with(0, 0xff), SectorVerdict::Corrupted);
-    }
-
-    #[test]
-    fn a_name_alone_proves_nothing() {
-        assert_eq!(
-            verdict_after(|sector| {
-                generator().fill(sector, Content::Incompressible, PASS, 0);
-                sector[16..].fill(0);
-            }),
-            SectorVerdict::Corrupted
-        );
-    }
-
-    #[test]
-    fn zeroed_blank_and_foreign_sectors_have_their_own_verdicts() {
-        assert_eq!(verdict_after(|sector| sector.fill(0)), SectorVerdict::Zero);
-        assert_eq!(verdict_after(|sector| sector.fill(0xff)), SectorVerdict::Blank);
-        assert_eq!(verdict_after(|sector| sector.fill(0x55)), SectorVerdict::Corrupted);
-        let other_run = DataGenerator::new(10);
-        assert_eq!(
-            verdict_after(|sector| other_run.fill(
-                sector,
-                Content::Incompressible,
-                PASS,
-                OFFSET + 512
-            )),
-            SectorVerdict::Corrupted
-        );
+        let here = OFFSET + 512;
+        let never_made = verdict_after(|sector| made(sector, PASS - 1, here));
+        let name_alone = verdict_after(|sector| {
+            made(sector, PASS, 0);
+            sector[16..].fill(0);
+        });
+        let of_another_run = verdict_after(|sector| {
+            DataGenerator::new(10).fill(sector, Content::Incompressible, PASS, here);
+        });
+        let from =
+            |by_offset_bytes, by_pass| SectorVerdict::Overwritten { by_offset_bytes, by_pass };
+        for (damage, verdict, expected) in [
+            ("a write that was never made", never_made, from(here, PASS - 1)),
+            ("seven wrong bits", with(here, 0x7f), SectorVerdict::Changed { bits: 7 }),
+            ("eight wrong bits", with(here, 0xff), SectorVerdict::Corrupted),
+            ("misplaced, one wrong bit", with(0, 1), from(0, PASS)),
+            ("misplaced, seven wrong bits", with(0, 0x7f), from(0, PASS)),
+            ("misplaced, eight wrong bits", with(0, 0xff), SectorVerdict::Corrupted),
+            ("a name alone proves nothing", name_alone, SectorVerdict::Corrupted),
+            ("zeros", verdict_after(|sector| sector.fill(0)), SectorVerdict::Zero),
+            ("erased flash", verdict_after(|sector| sector.fill(0xff)), SectorVerdict::Blank),
+            ("other data", verdict_after(|sector| sector.fill(0x55)), SectorVerdict::Corrupted),
+            ("another run", of_another_run, SectorVerdict::Corrupted),
+        ] {
+            assert_eq!(verdict, expected, "{damage}");
+        }
     }
 }

@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::fault::{FaultInjection, InjectedFault};
-    use crate::{Extent, ExtentGuard, Extents, HostStalls, MemoryDevice};
+    use crate::{Extent, ExtentGuard, Extents, MemoryDevice};
 
     const S: u64 = record::units::SECOND_NS;
 
@@ -133,9 +133,9 @@ mod tests {
             ns: s * S,
             after_ops: *after_ops,
         };
-        let device = FaultInjection::new(MemoryDevice::new(1 << 20), hangs.iter().map(hang));
-        let all = Extents::of([Extent::new(0, 1 << 20)]);
-        let mut guard = ExtentGuard::new(HostStalls::new(device, stall), all);
+        let faults = hangs.iter().map(hang).chain(stall.map(InjectedFault::HostStalls));
+        let device = FaultInjection::new(MemoryDevice::new(1 << 20), faults);
+        let mut guard = ExtentGuard::new(device, Extents::of([Extent::new(0, 1 << 20)]));
         guard.begin_turn("x/1");
         guard.prepare(4, 4096).unwrap();
         for (turn, request) in requests.iter().enumerate() {

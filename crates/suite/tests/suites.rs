@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
-use device::{Device, DriftingHost, Extent, ExtentGuard, Extents, Facts, HostStalls, WriteBudget};
+use device::{Device, Extent, ExtentGuard, Extents, Facts, WriteBudget};
 use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
 use flashmark_suite::definition::Suite;
@@ -310,14 +310,14 @@ fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd
     plan.cells.insert(0, record::PlannedCell { id: "earlier/1".into(), ..plan.cells[0].clone() });
     let at = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
     let stall = |(from, to): &(f64, f64)| HostStall { from_ns: at(*from), to_ns: at(*to) };
-    let stalls: Vec<_> = stretches.iter().map(stall).collect();
+    let stalls = stretches.iter().map(stall).map(InjectedFault::HostStalls);
     let done = vec![record::Cell {
         id: "earlier/1".into(),
         written_bytes: 0,
         ..run_on("a1", "quick", &["sequential-write"]).1.cells[0].clone()
     }];
     let options = RunOptions { done, ..RunOptions::new(1, &target, &NEVER) };
-    play(HostStalls::new(device("a1", 1), stalls), &plan, options)
+    play(FaultInjection::new(device("a1", 1), stalls), &plan, options)
 }
 
 /// Keeps the long waits that a run tells.
@@ -375,7 +375,7 @@ fn a_probe_that_found_damage_is_repeated_at_the_end() {
     for from_ms in [0, 50, 100, 400] {
         let lost = FaultWindow::Ns(from_ms * 1_000_000, from_ms * 1_000_000 + SECOND_NS / 2);
         let fault = InjectedFault::LosesWritesDuring(lost);
-        assert_eq!(again(Some("it is lent"), fault), (Some(1.0), None), "{from_ms} ms");
+        assert_eq!(again(Some("it is lent"), fault.clone()), (Some(1.0), None), "{from_ms} ms");
         assert_eq!(again(None, fault), (Some(1.0), Some(0.0)), "{from_ms} ms");
     }
     let area = InjectedFault::LostWrites(Extent::new(64 << 20, 24 << 30));
@@ -498,7 +498,7 @@ fn with_faults(faults: &[InjectedFault]) -> (Vec<Stop>, Ended) {
     plan.cells = (1..=5)
         .map(|number| PlannedCell { id: format!("random-read/{number}"), ..one.clone() })
         .collect();
-    let faulty = FaultInjection::new(device("a1", 1), faults.iter().copied());
+    let faulty = FaultInjection::new(device("a1", 1), faults.iter().cloned());
     let end = play(faulty, &plan, RunOptions::new(1, &target, &NEVER));
     (end.cells.iter().map(|cell| cell.stop).collect(), end.ended)
 }
@@ -651,7 +651,8 @@ fn a_run_that_is_interrupted_between_rounds_goes_on_with_them() {
 /// Runs `check` on an SSD whose host adds other shares to each I/O in each stretch of its time;
 /// `nth` is the time before the run, so that each run has other stretches.
 fn check_on_a_wandering_host(nth: u64, stretch_ns: u64, shares: &[f64]) -> RunEnd {
-    let mut host = DriftingHost::new(device("ssd", nth), stretch_ns, shares.to_vec());
+    let drift = InjectedFault::HostDrifts { stretch_ns, shares: shares.to_vec() };
+    let mut host = FaultInjection::new(device("ssd", nth), [drift]);
     host.idle(nth * 100 * SECOND_NS);
     let target = simulated("ssd");
     let plan = plan("check", &[], &target);

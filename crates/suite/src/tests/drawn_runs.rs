@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
-use device::{Device, Extent, HostStalls};
+use device::{Device, Extent};
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Ended, HostStall, PlannedCell, Stop, TargetKind, test};
 use sim::{Profile, SimDevice, SimOptions};
@@ -213,9 +213,9 @@ fn played(
     before: Before,
     seed: u64,
 ) -> (RunEnd, String) {
-    let faulty = FaultInjection::new(medium, scene.faults);
-    let stalled = HostStalls::new(faulty, scene.stalls);
-    let mut guarded = guarded(stalled, plan);
+    let stalls = scene.stalls.into_iter().map(InjectedFault::HostStalls);
+    let faulty = FaultInjection::new(medium, scene.faults.into_iter().chain(stalls));
+    let mut guarded = guarded(faulty, plan);
     let stop = AtomicBool::new(false);
     let mut listener = Listener {
         text: String::new(),

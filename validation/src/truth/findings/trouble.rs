@@ -1,6 +1,7 @@
 //! Random disturbances between a medium and its figures: pauses, slow flushes, host stalls.
 
-use device::{Device, HostStalls, PauseTimes, PausingDevice};
+use device::Device;
+use device::fault::{FaultInjection, InjectedFault};
 use record::HostStall;
 use record::units::{MILLISECOND_NS, SECOND_NS};
 
@@ -11,7 +12,7 @@ use super::dice::Dice;
 #[derive(Clone, Debug, Default)]
 pub struct Trouble {
     /// Pauses of the medium, and the time of its flushes.
-    pub pausing: PauseTimes,
+    pub pausing: Vec<InjectedFault>,
     /// Stalls of the host, by the device's clock.
     pub host: Vec<HostStall>,
 }
@@ -24,35 +25,29 @@ impl Trouble {
     /// ten cases, flushes of up to 50 ms, and host stalls.
     pub fn draw(cache: Cache, write_bps: f64, dice: &mut Dice) -> Trouble {
         let flush_ns = dice.between(0.0, 50.0 * MILLISECOND_NS as f64) as u64;
-        let flush_ns = if dice.happens(0.3) { 0 } else { flush_ns };
+        let ns = if dice.happens(0.3) { 0 } else { flush_ns };
         // A cache that lies has nothing to wait for: its flush takes the same time with and without
         // data.
-        let idle_flush_ns = if cache.lies() { flush_ns } else { 0 };
-        let pausing = PauseTimes { flush_ns, idle_flush_ns, ..pauses(write_bps, dice) };
+        let idle_ns = if cache.lies() { ns } else { 0 };
+        let flushes = InjectedFault::FlushTakes { ns, idle_ns };
+        let pausing = pauses(write_bps, dice).into_iter().chain([flushes]).collect();
         Trouble { pausing, host: host_stalls(dice) }
     }
 
     /// Wraps a device in the disturbances.
     pub fn around(&self, device: impl Device + 'static) -> Box<dyn Device> {
-        Box::new(HostStalls::new(
-            PausingDevice::new(device, self.pausing),
-            self.host.iter().copied(),
-        ))
+        let stalls = self.host.iter().copied().map(InjectedFault::HostStalls);
+        Box::new(FaultInjection::new(device, self.pausing.iter().cloned().chain(stalls)))
     }
 }
 
 /// Draws pauses of 50 ms to 0.8 s that take up to a sixth of the time of sequential writing.
-fn pauses(write_bps: f64, dice: &mut Dice) -> PauseTimes {
+fn pauses(write_bps: f64, dice: &mut Dice) -> Option<InjectedFault> {
     let pause_s = dice.spread(0.05, 0.8);
     let every_bytes = pause_s / dice.between(0.02, 0.16) * write_bps;
-    if dice.happens(0.7) {
-        return PauseTimes::default();
-    }
-    PauseTimes {
-        every_bytes: every_bytes as u64,
-        pause_ns: (pause_s * SECOND_NS as f64) as u64,
-        ..PauseTimes::default()
-    }
+    let ns = (pause_s * SECOND_NS as f64) as u64;
+    let pauses = InjectedFault::PausesEach { bytes: every_bytes as u64, ns };
+    (!dice.happens(0.7)).then_some(pauses)
 }
 
 /// Draws host stalls of 30 ms to 7 s, for a two-hundredth to a twentieth of all time.
