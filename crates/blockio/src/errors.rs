@@ -76,12 +76,7 @@ mod tests {
     /// out.
     fn kinds(errno: Errno) -> [IoErrorKind; 2] {
         [FileKind::File, FileKind::Block].map(|kind| {
-            let target = Target {
-                kind,
-                buffered: tempfile::tempfile().unwrap().into(),
-                direct: None,
-                silent: false.into(),
-            };
+            let target = Target::of(kind, tempfile::tempfile().unwrap().into(), None);
             let error = io_error(&target, &Request::write(0, 4096, 512), errno);
             assert_eq!(error.errno, Some(errno.raw_os_error()));
             error.kind
@@ -109,12 +104,7 @@ mod tests {
 
     #[test]
     fn the_message_has_the_operation_the_place_and_the_reason() {
-        let target = Target {
-            kind: FileKind::File,
-            buffered: tempfile::tempfile().unwrap().into(),
-            direct: None,
-            silent: false.into(),
-        };
+        let target = Target::of(FileKind::File, tempfile::tempfile().unwrap().into(), None);
         insta::assert_snapshot!(io_error(&target, &Request::write(0, 4096, 512), Errno::IO), @"the medium reports an error while writing 512 B at byte 4096: Input/output error (os error 5)");
         let pulled_out = Target { kind: FileKind::Block, ..target };
         insta::assert_snapshot!(io_error(&pulled_out, &Request::write(0, 4096, 512), Errno::NOSPC), @"the medium is gone while writing 512 B at byte 4096: its size is 0 now (os error 28)");

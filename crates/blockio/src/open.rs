@@ -108,7 +108,7 @@ pub(crate) fn adopt(
         AdoptedKind::Block => FileKind::Block,
         AdoptedKind::File { .. } => FileKind::File,
     };
-    let target = Target { kind: target_kind, buffered: file.into(), direct, silent: false.into() };
+    let target = Target::of(target_kind, file.into(), direct);
     [Some(&target.buffered), target.direct.as_ref()].into_iter().flatten().for_each(keep_atime);
     let facts = match kind {
         AdoptedKind::Block => block_facts(&target, writable, settings),

@@ -40,6 +40,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// An open file or device, by both ways.
+    pub fn of(kind: FileKind, buffered: OwnedFd, direct: Option<OwnedFd>) -> Target {
+        Target { kind, buffered, direct, silent: false.into() }
+    }
+
     /// The descriptor for an I/O of this path.
     #[inline]
     pub fn fd(&self, path: Path) -> BorrowedFd<'_> {

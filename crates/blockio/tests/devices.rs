@@ -5,29 +5,32 @@
 mod common;
 
 use std::io::ErrorKind;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
 use std::time::Duration;
 
-use common::{LoopDevice, TinyFilesystem, is_root, patiently, skip};
+use common::{LoopDevice, TinyFilesystem, patiently, skip};
 use device::conformance::device_conformance;
 use device::{DataGenerator, Device, IoErrorKind, Op, Request, SectorVerdict};
 use flashmark_blockio::{
     EngineChoice, ExpectedFile, FileIdentity, OpenError, OpenOptions, OpenSettings, RealDevice,
 };
-use record::{Content, Path};
+use record::Content;
 
 const MIB: u64 = 1 << 20;
 const BLOCK: u64 = 4096;
 
+/// Where the tests make their files.
+const DIR: &str = env!("CARGO_TARGET_TMPDIR");
+
 /// Engines that this system allows.
 fn engines() -> Vec<EngineChoice> {
-    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let uring = RealDevice::create_in(dir, MIB, &settings(EngineChoice::Uring))
-        .map(|_| EngineChoice::Uring);
+    let uring = RealDevice::create_in(Path::new(DIR), MIB, &settings(EngineChoice::Uring));
     if let Err(error) = &uring {
         skip(&format!("io_uring is left out: {error}"));
     }
-    [EngineChoice::Auto, EngineChoice::Psync].into_iter().chain(uring).collect()
+    let uring = uring.map(|_| EngineChoice::Uring);
+    [AUTO, EngineChoice::Psync].into_iter().chain(uring).collect()
 }
 
 fn settings(engine: EngineChoice) -> OpenSettings {
@@ -36,22 +39,47 @@ fn settings(engine: EngineChoice) -> OpenSettings {
 
 /// A nameless file on the disk that the tests run from.
 fn file_device(engine: EngineChoice) -> RealDevice {
-    RealDevice::create_in(
-        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")),
-        16 * MIB,
-        &settings(engine),
-    )
-    .unwrap()
+    RealDevice::create_in(Path::new(DIR), 16 * MIB, &settings(engine)).unwrap()
 }
 
-fn open_block(path: &std::path::Path, engine: EngineChoice) -> RealDevice {
-    let options = OpenOptions {
-        path: path.into(),
-        writable: true,
-        expect: block(path),
-        settings: settings(engine),
-    };
-    opened_patiently(|| RealDevice::open(&options))
+/// Does this with a nameless file that each engine has made, with two slots of a block.
+fn on_a_file(check: impl Fn(RealDevice)) {
+    for engine in engines() {
+        let mut device = file_device(engine);
+        device.prepare(2, BLOCK as usize).unwrap();
+        check(device);
+    }
+}
+
+/// Does this with a loop device that each engine has opened, with two slots of a block.
+fn on_a_medium(check: impl Fn(&LoopDevice, RealDevice)) {
+    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
+    for engine in engines() {
+        medium.resize(16 * MIB);
+        let mut device =
+            opened_patiently(|| open(medium.path(), true, block(medium.path()), engine));
+        device.prepare(2, BLOCK as usize).unwrap();
+        check(&medium, device);
+    }
+}
+
+/// A file in a new folder, by its path without links.
+fn new_file(bytes: u64) -> (tempfile::TempDir, std::path::PathBuf) {
+    let dir = tempfile::tempdir_in(DIR).unwrap();
+    let path = std::fs::canonicalize(dir.path()).unwrap().join("medium");
+    std::fs::write(&path, vec![7; bytes as usize]).unwrap();
+    (dir, path)
+}
+
+/// Expects the file that is at the path now.
+fn file(path: &Path, capacity_bytes: u64) -> ExpectedFile {
+    let identity = FileIdentity::of(&std::fs::metadata(path).unwrap());
+    ExpectedFile::File { capacity_bytes, identity }
+}
+
+/// Expects a block device that exists, with its own number.
+fn block(path: impl AsRef<Path>) -> ExpectedFile {
+    ExpectedFile::Block { number: std::fs::metadata(path).unwrap().rdev() }
 }
 
 /// Opens a device, and waits if another program has it for a moment.
@@ -64,15 +92,19 @@ fn opened_patiently(open: impl Fn() -> Result<RealDevice, OpenError>) -> RealDev
     opened.expect("somebody keeps it").unwrap()
 }
 
-/// Opens what is at a path, with the usual settings.
+/// Opens what is at a path.
 fn open(
-    path: impl Into<std::path::PathBuf>,
+    path: impl AsRef<Path>,
     writable: bool,
     expect: ExpectedFile,
+    engine: EngineChoice,
 ) -> Result<RealDevice, OpenError> {
-    let settings = OpenSettings::default();
-    RealDevice::open(&OpenOptions { path: path.into(), writable, expect, settings })
+    let path = path.as_ref().to_owned();
+    RealDevice::open(&OpenOptions { path, writable, expect, settings: settings(engine) })
 }
+
+/// The engine that is taken where none is asked for.
+const AUTO: EngineChoice = EngineChoice::Auto;
 
 /// One I/O from submission to completion.
 fn run(device: &mut dyn Device, request: Request) -> Result<(), IoErrorKind> {
@@ -84,25 +116,17 @@ fn run(device: &mut dyn Device, request: Request) -> Result<(), IoErrorKind> {
 }
 
 #[test]
-fn every_engine_keeps_the_contract_on_a_file() {
-    for engine in engines() {
-        device_conformance(&mut file_device(engine));
-    }
-}
-
-#[test]
-fn every_engine_keeps_the_contract_on_a_block_device() {
-    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
-    for engine in engines() {
-        let mut device = open_block(medium.path(), engine);
+fn every_engine_keeps_the_contract_on_a_file_and_on_a_block_device() {
+    on_a_file(|mut device| device_conformance(&mut device));
+    on_a_medium(|_, mut device| {
         assert_eq!(device.facts().capacity_bytes, 16 * MIB);
         assert_eq!(device.facts().logical_block_bytes, 512);
         device_conformance(&mut device);
-    }
+    });
 }
 
 /// Flushes that the kernel has counted on a device (the kernel's Documentation/block/stat.rst).
-fn flushes(path: &std::path::Path) -> u64 {
+fn flushes(path: &Path) -> u64 {
     let name = path.file_name().unwrap().to_str().unwrap();
     let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
     stat.split_whitespace().nth(15).unwrap().parse().unwrap()
@@ -110,15 +134,12 @@ fn flushes(path: &std::path::Path) -> u64 {
 
 #[test]
 fn a_flush_reaches_the_block_device() {
-    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
-    for engine in engines() {
-        let mut device = open_block(medium.path(), engine);
-        device.prepare(1, BLOCK as usize).unwrap();
+    on_a_medium(|medium, mut device| {
         run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
         let before = flushes(medium.path());
         run(&mut device, Request::flush(0)).unwrap();
-        assert!(flushes(medium.path()) > before, "{engine:?}");
-    }
+        assert!(flushes(medium.path()) > before, "{}", device.facts().engine);
+    });
 }
 
 #[test]
@@ -134,21 +155,15 @@ fn without_direct_io_the_contract_holds_and_the_facts_report_it() {
 
 #[test]
 fn what_one_engine_writes_the_others_and_the_standard_library_read() {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let path = dir.path().join("medium");
-    std::fs::File::create(&path).unwrap();
+    let (_dir, path) = new_file(0);
     let generator = DataGenerator::new(1);
+    let is_good = |data: &[u8], pass| {
+        generator.verify(data, pass, 0).all(|(_, verdict)| verdict == SectorVerdict::Good)
+    };
+    let opened =
+        |engine, writable| opened_patiently(|| open(&path, writable, file(&path, 4 * MIB), engine));
     for (pass, writer) in (0..).zip(engines()) {
-        let open = |engine, writable| {
-            let expect = ExpectedFile::File {
-                capacity_bytes: 4 * MIB,
-                identity: FileIdentity::of(&std::fs::metadata(&path).unwrap()),
-            };
-            let options =
-                OpenOptions { path: path.clone(), writable, expect, settings: settings(engine) };
-            opened_patiently(|| RealDevice::open(&options))
-        };
-        let mut device = open(writer, true);
+        let mut device = opened(writer, true);
         device.prepare(8, 128 << 10).unwrap();
         for slot in 0..8 {
             let offset = u64::from(slot) * (128 << 10);
@@ -161,22 +176,14 @@ fn what_one_engine_writes_the_others_and_the_standard_library_read() {
             done.len() == 8 && done.iter().all(|completion| completion.result.is_ok()),
             "{done:?}"
         );
-        assert!(
-            generator
-                .verify(&std::fs::read(&path).unwrap(), pass, 0)
-                .all(|(_, verdict)| verdict == SectorVerdict::Good)
-        );
+        assert!(is_good(&std::fs::read(&path).unwrap(), pass));
         // who writes has the file alone
         drop(device);
         for reader in engines() {
-            let mut device = open(reader, false);
+            let mut device = opened(reader, false);
             device.prepare(1, MIB as usize).unwrap();
             run(&mut device, Request::read(0, 0, MIB)).unwrap();
-            assert!(
-                generator
-                    .verify(device.buffer(0), pass, 0)
-                    .all(|(_, verdict)| verdict == SectorVerdict::Good)
-            );
+            assert!(is_good(device.buffer(0), pass));
             assert_eq!(run(&mut device, Request::write(0, 0, MIB)), Err(IoErrorKind::ReadOnly));
         }
     }
@@ -184,7 +191,7 @@ fn what_one_engine_writes_the_others_and_the_standard_library_read() {
 
 #[test]
 fn a_file_that_is_made_has_no_name_and_leaves_nothing_behind() {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let dir = tempfile::tempdir_in(DIR).unwrap();
     let mut device = RealDevice::create_in(dir.path(), MIB, &OpenSettings::default()).unwrap();
     device.prepare(1, BLOCK as usize).unwrap();
     run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
@@ -193,26 +200,15 @@ fn a_file_that_is_made_has_no_name_and_leaves_nothing_behind() {
 
 #[test]
 fn reading_past_what_was_written_fails_with_its_reason() {
-    for engine in engines() {
-        let mut device = file_device(engine);
-        device.prepare(2, BLOCK as usize).unwrap();
+    on_a_file(|mut device| {
         run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
         device.submit(Request::read(1, MIB, BLOCK)).unwrap();
         let mut done = Vec::new();
         device.reap(1, &mut done).unwrap();
         let error = done[0].result.clone().unwrap_err();
-        assert_eq!(
-            (error.kind, error.detail.as_str()),
-            (IoErrorKind::Other, "nothing has been written there yet")
-        );
-    }
-}
-
-/// Expects a block device that exists, with its own number.
-fn block(path: impl AsRef<std::path::Path>) -> ExpectedFile {
-    ExpectedFile::Block {
-        number: std::os::unix::fs::MetadataExt::rdev(&std::fs::metadata(path).unwrap()),
-    }
+        let nothing = "nothing has been written there yet";
+        assert_eq!((error.kind, error.detail.as_str()), (IoErrorKind::Other, nothing));
+    });
 }
 
 /// Expects a block device whose number does not exist.
@@ -220,17 +216,15 @@ const NO_BLOCK: ExpectedFile = ExpectedFile::Block { number: 0 };
 
 #[test]
 fn a_file_that_is_exchanged_after_it_was_looked_at_is_not_opened() {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let real = std::fs::canonicalize(dir.path()).unwrap();
-    let (path, victim) = (real.join("medium"), real.join("victim"));
-    std::fs::write(&path, vec![1; MIB as usize]).unwrap();
+    let (_dir, path) = new_file(MIB);
+    let real = path.parent().unwrap().to_owned();
+    let victim = real.join("victim");
     std::fs::write(&victim, "somebody's data").unwrap();
-    let identity = FileIdentity::of(&std::fs::metadata(&path).unwrap());
-    let expected = || ExpectedFile::File { capacity_bytes: MIB, identity };
-    let open = || open(&path, true, expected()).err();
+    let expected = file(&path, MIB);
+    let open = || open(&path, true, expected, AUTO).err();
     assert!(open().is_none());
     let exchanges: [(&str, &dyn Fn()); 3] = [
-        ("by a link", &|| std::os::unix::fs::symlink(&victim, &path).unwrap()),
+        ("by a link", &|| symlink(&victim, &path).unwrap()),
         ("by another file", &|| std::fs::write(&path, vec![1; MIB as usize]).unwrap()),
         ("by a hard link", &|| std::fs::hard_link(&victim, &path).unwrap()),
     ];
@@ -242,7 +236,7 @@ fn a_file_that_is_exchanged_after_it_was_looked_at_is_not_opened() {
         std::fs::remove_file(&path).unwrap();
     }
     std::fs::rename(&real, real.with_extension("moved")).unwrap();
-    std::os::unix::fs::symlink(real.with_extension("moved"), &real).unwrap();
+    symlink(real.with_extension("moved"), &real).unwrap();
     std::fs::rename(real.join("kept"), &path).unwrap();
     assert!(matches!(open(), Some(OpenError::Replaced { .. })), "a link on the way");
     std::fs::remove_file(&real).unwrap();
@@ -253,22 +247,14 @@ fn a_file_that_is_exchanged_after_it_was_looked_at_is_not_opened() {
 #[test]
 fn a_node_with_another_number_is_not_opened() {
     let Some(medium) = LoopDevice::new(MIB) else { return skip("loop devices need root") };
-    let opened = open(medium.path(), true, ExpectedFile::Block { number: 1 });
+    let opened = open(medium.path(), true, ExpectedFile::Block { number: 1 }, AUTO);
     assert!(matches!(opened, Err(OpenError::Replaced { .. })));
 }
 
 #[test]
 fn an_open_file_is_locked() {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let path = std::fs::canonicalize(dir.path()).unwrap().join("medium");
-    std::fs::write(&path, vec![1; MIB as usize]).unwrap();
-    let open = |writable| {
-        let expect = ExpectedFile::File {
-            capacity_bytes: MIB,
-            identity: FileIdentity::of(&std::fs::metadata(&path).unwrap()),
-        };
-        open(&path, writable, expect)
-    };
+    let (_dir, path) = new_file(MIB);
+    let open = |writable| open(&path, writable, file(&path, MIB), AUTO);
     let reading = open(false).unwrap();
     let another = open(false).unwrap();
     assert!(matches!(open(true), Err(OpenError::Locked { .. })), "others read it");
@@ -281,7 +267,7 @@ fn an_open_file_is_locked() {
 
 #[test]
 fn what_is_not_as_expected_is_not_opened() {
-    let open = |path: &str, expect| open(path, false, expect);
+    let open = |path: &str, expect| open(path, false, expect, AUTO);
     let message = |path: &str, expect| open(path, expect).err().unwrap().to_string();
     insta::assert_snapshot!(message("/dev/null", NO_BLOCK), @"/dev/null is a character device, not a block device");
     insta::assert_snapshot!(message("/", ExpectedFile::File { capacity_bytes: MIB, identity: FileIdentity { device: 0, inode: 0 } }), @"/ is a directory, not a regular file");
@@ -300,7 +286,8 @@ fn a_block_device_in_use_is_not_opened_for_writing() {
     let Some(filesystem) = TinyFilesystem::new(16 * MIB) else {
         return skip("mounting needs root");
     };
-    let open = |writable| open(filesystem.device(), writable, block(filesystem.device()));
+    let expect = block(filesystem.device());
+    let open = |writable| open(filesystem.device(), writable, expect, AUTO);
     assert!(
         matches!(open(true), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::ResourceBusy)
     );
@@ -325,28 +312,20 @@ fn a_full_file_system_is_out_of_space_and_not_gone() {
 
 #[test]
 fn a_backing_file_that_shrinks_gives_errors_and_never_silent_success() {
-    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
-    for engine in engines() {
-        medium.backing().set_len(16 * MIB).unwrap();
-        let mut device = open_block(medium.path(), engine);
-        device.prepare(2, BLOCK as usize).unwrap();
+    on_a_medium(|medium, mut device| {
         run(&mut device, Request::read(0, 12 * MIB, BLOCK)).unwrap();
         medium.backing().set_len(MIB).unwrap();
         assert_eq!(run(&mut device, Request::read(0, 12 * MIB, BLOCK)), Err(IoErrorKind::Medium));
         run(&mut device, Request::read(0, 0, BLOCK)).unwrap();
-    }
+    });
 }
 
 #[test]
 fn a_device_without_a_medium_is_gone() {
-    if !is_root() {
-        return skip("loop devices need root");
-    }
     let Some(medium) = LoopDevice::new(MIB) else { return skip("no loop device is free") };
     let path = medium.path().to_owned();
     medium.detach();
-    let expect = block(&path);
-    match open(path, false, expect) {
+    match open(&path, false, block(&path), AUTO) {
         Err(OpenError::Empty { .. }) => {}
         Err(other) => panic!("{other}"),
         Ok(_) => skip("someone else took the loop device meanwhile"),
@@ -356,7 +335,7 @@ fn a_device_without_a_medium_is_gone() {
 #[test]
 fn detaching_a_device_in_use_does_no_harm() {
     let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
-    let mut device = open_block(medium.path(), EngineChoice::Auto);
+    let mut device = opened_patiently(|| open(medium.path(), true, block(medium.path()), AUTO));
     device.prepare(2, BLOCK as usize).unwrap();
     medium.detach();
     run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
@@ -365,14 +344,8 @@ fn detaching_a_device_in_use_does_no_harm() {
 
 #[test]
 fn discarded_ranges_of_a_file_are_holes() {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let file = std::fs::File::options()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(dir.path().join("medium"))
-        .unwrap();
-    file.write_all_at(&vec![1; MIB as usize], 0).unwrap();
+    let (_dir, path) = new_file(MIB);
+    let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
     let medium = file.try_clone().unwrap();
     let mut device = RealDevice::from_file(medium, MIB, true, &OpenSettings::default()).unwrap();
     device.prepare(2, BLOCK as usize).unwrap();
@@ -382,8 +355,7 @@ fn discarded_ranges_of_a_file_are_holes() {
 
 #[test]
 fn many_slots_complete_in_any_batching() {
-    for engine in engines() {
-        let mut device = file_device(engine);
+    on_a_file(|mut device| {
         let slots = device.facts().max_in_flight;
         device.prepare(slots, BLOCK as usize).unwrap();
         for slot in 0..slots {
@@ -405,23 +377,19 @@ fn many_slots_complete_in_any_batching() {
             device.reap(1 + completed % 7, &mut done).unwrap();
             for completion in &done {
                 completion.result.as_ref().unwrap();
-                assert!(
-                    device
-                        .buffer(completion.slot)
-                        .iter()
-                        .all(|&byte| byte == completion.slot as u8)
-                );
+                let data = device.buffer(completion.slot);
+                assert!(data.iter().all(|&byte| byte == completion.slot as u8));
                 free.push(completion.slot);
             }
             completed += done.len();
         }
         assert_eq!((submitted, completed), (2000, 2000));
-    }
+    });
 }
 
 #[test]
 fn what_completes_while_idling_is_stamped_then() {
-    let mut device = file_device(EngineChoice::Auto);
+    let mut device = file_device(AUTO);
     device.prepare(4, BLOCK as usize).unwrap();
     for slot in 0..4 {
         device.submit(Request::write(slot, u64::from(slot) * BLOCK, BLOCK)).unwrap();
@@ -441,9 +409,7 @@ fn what_completes_while_idling_is_stamped_then() {
 fn idling_ends_at_a_stop_request() {
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let settings = OpenSettings { stop: Some(stop.clone()), ..OpenSettings::default() };
-    let mut device =
-        RealDevice::create_in(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")), MIB, &settings)
-            .unwrap();
+    let mut device = RealDevice::create_in(Path::new(DIR), MIB, &settings).unwrap();
     let stopper = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(20));
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -455,19 +421,13 @@ fn idling_ends_at_a_stop_request() {
 
 #[test]
 fn a_device_dropped_in_full_flight_leaves_memory_alone() {
-    for engine in engines() {
-        let mut device = file_device(engine);
+    on_a_file(|mut device| {
         device.prepare(32, 64 << 10).unwrap();
         for slot in 0..32 {
-            device
-                .submit(Request {
-                    path: Path::Buffered,
-                    ..Request::write(slot, u64::from(slot) * (64 << 10), 64 << 10)
-                })
-                .unwrap();
+            let write = Request::write(slot, u64::from(slot) * (64 << 10), 64 << 10);
+            device.submit(Request { path: record::Path::Buffered, ..write }).unwrap();
         }
-        drop(device);
-    }
+    });
 }
 
 /// A frozen file system blocks a write until it is thawed, as a medium that hangs does.
@@ -476,9 +436,7 @@ fn the_watch_sees_an_io_that_does_not_come_back() {
     let Some(filesystem) = TinyFilesystem::new(16 * MIB) else {
         return skip("mounting needs root");
     };
-    for (engine, slots) in
-        [(EngineChoice::Psync, 1), (EngineChoice::Psync, 2), (EngineChoice::Auto, 2)]
-    {
+    for (engine, slots) in [(EngineChoice::Psync, 1), (EngineChoice::Psync, 2), (AUTO, 2)] {
         let mut device = RealDevice::create_in(filesystem.dir(), MIB, &settings(engine)).unwrap();
         let watch = device.watch();
         let Some(frozen) = filesystem.freeze() else {
@@ -506,31 +464,21 @@ fn the_watch_sees_an_io_that_does_not_come_back() {
 /// Effects of a card pulled out of a reader: a device of size 0, reads of 0 bytes and ENOSPC.
 #[test]
 fn a_medium_that_is_pulled_out_is_gone() {
-    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
-    for engine in engines() {
-        medium.resize(16 * MIB);
-        let mut device = open_block(medium.path(), engine);
-        device.prepare(2, BLOCK as usize).unwrap();
+    on_a_medium(|medium, mut device| {
         run(&mut device, Request::write(0, MIB, BLOCK)).unwrap();
         medium.resize(0);
         assert_eq!(run(&mut device, Request::read(0, MIB, BLOCK)), Err(IoErrorKind::Gone));
         assert_eq!(run(&mut device, Request::write(0, MIB, BLOCK)), Err(IoErrorKind::Gone));
         drop(device);
-        let options = OpenOptions {
-            path: medium.path().into(),
-            writable: false,
-            expect: block(medium.path()),
-            settings: OpenSettings::default(),
-        };
-        assert!(matches!(RealDevice::open(&options), Err(OpenError::Empty { .. })));
-    }
+        let opened = open(medium.path(), false, block(medium.path()), AUTO);
+        assert!(matches!(opened, Err(OpenError::Empty { .. })));
+    });
 }
 
 /// The kernel refuses a ring on another thread than the one that made it.
 #[test]
 fn completions_before_the_ring_was_lost_are_reported_and_the_device_works_on() {
-    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let made = RealDevice::create_in(dir, 16 * MIB, &settings(EngineChoice::Uring));
+    let made = RealDevice::create_in(Path::new(DIR), 16 * MIB, &settings(EngineChoice::Uring));
     let Some(mut device) = made.ok().filter(|device| device.facts().discards) else {
         return skip("needs io_uring and holes");
     };
@@ -553,28 +501,21 @@ fn completions_before_the_ring_was_lost_are_reported_and_the_device_works_on() {
 }
 
 #[test]
-fn a_device_may_go_to_another_thread_before_it_is_prepared() {
-    let mut device = file_device(EngineChoice::Auto);
+fn a_device_may_go_to_another_thread_before_it_is_prepared_and_an_idle_one_has_nothing_in_flight() {
+    let mut device = file_device(AUTO);
+    let watch = device.watch();
+    assert_eq!(watch.oldest(), None);
     std::thread::spawn(move || {
         device.prepare(2, BLOCK as usize).unwrap();
         run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
     })
     .join()
     .unwrap();
-}
-
-#[test]
-fn the_watch_sees_nothing_when_nothing_is_in_flight() {
-    let mut device = file_device(EngineChoice::Auto);
-    let watch = device.watch();
-    device.prepare(4, BLOCK as usize).unwrap();
-    assert_eq!(watch.oldest(), None);
-    run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
     assert_eq!(watch.oldest(), None);
 }
 
 /// Bytes of a file that are in the page cache, as `fincore` counts them.
-fn resident_bytes(path: &std::path::Path) -> u64 {
+fn resident_bytes(path: &Path) -> u64 {
     let output = std::process::Command::new("fincore")
         .args(["--bytes", "--noheadings", "--output", "RES"])
         .arg(path)
@@ -585,15 +526,9 @@ fn resident_bytes(path: &std::path::Path) -> u64 {
 
 #[test]
 fn dropped_caches_leave_nothing_of_the_medium_in_memory() {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let path = std::fs::canonicalize(dir.path()).unwrap().join("medium");
-    std::fs::write(&path, vec![7; 4 * MIB as usize]).unwrap();
-    let identity = FileIdentity::of(&std::fs::metadata(&path).unwrap());
+    let (_dir, path) = new_file(4 * MIB);
     for engine in engines() {
-        let expect = ExpectedFile::File { capacity_bytes: 4 * MIB, identity };
-        let options =
-            OpenOptions { path: path.clone(), writable: true, expect, settings: settings(engine) };
-        let mut device = opened_patiently(|| RealDevice::open(&options));
+        let mut device = opened_patiently(|| open(&path, true, file(&path, 4 * MIB), engine));
         assert_eq!(std::fs::read(&path).unwrap().len() as u64, 4 * MIB);
         assert_eq!(resident_bytes(&path), 4 * MIB, "it was just read");
         device.drop_caches().unwrap();

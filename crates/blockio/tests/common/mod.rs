@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-pub fn is_root() -> bool {
+fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
