@@ -3,52 +3,27 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
 
-use crate::layers::{self, StoredOn};
-use crate::mounts::mount_of;
+use crate::layers::{self, Level, StoredOn};
 use crate::roots::{DeviceNumber, Roots};
-use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
-
-/// Greatest depth of a stack that is followed: files under loop devices may be stacked any number
-/// of times.
-const DEEPEST: usize = 8;
+use crate::topology::{BlockDeviceEntry, BlockTopology};
 
 /// Everything that carries I/O for a block device and may carry another's as well: paths in sysfs,
 /// and the mount for storage without a device. Two devices with a common entry share it.
 pub fn buses(roots: &Roots, number: DeviceNumber) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    collect(&BlockTopology::read(roots), number, &mut found, 0);
+    layers::any_level(&BlockTopology::read(roots), number, &mut |level| {
+        match level {
+            Level::Device(slot) if slot.backed_by.is_empty() => found.insert(bus(slot)),
+            Level::File(mount, StoredOn::Memory | StoredOn::Unknown) => {
+                found.insert(mount.at.clone())
+            }
+            Level::Device(_) | Level::File(_, StoredOn::Device(_)) => false,
+        };
+        false
+    });
     found
-}
-
-fn collect(
-    topology: &BlockTopology<'_>,
-    number: DeviceNumber,
-    found: &mut BTreeSet<PathBuf>,
-    depth: usize,
-) {
-    let Some((slot, _)) = topology.find(number).filter(|_| depth < DEEPEST) else { return };
-    if slot.backed_by.is_empty() {
-        found.insert(bus(slot));
-    }
-    for below in &slot.backed_by {
-        match below {
-            BackedBy::Device(number) => collect(topology, *number, found, depth + 1),
-            BackedBy::File(file) => of_file(topology, &file.path, found, depth + 1),
-        }
-    }
-}
-
-/// Adds the storage of a file under a loop device.
-fn of_file(topology: &BlockTopology<'_>, file: &Path, found: &mut BTreeSet<PathBuf>, depth: usize) {
-    let Some(mount) = mount_of(topology.roots, &topology.mounts, file) else { return };
-    match layers::stored_on(topology, mount, file) {
-        StoredOn::Device(number) => collect(topology, number, found, depth),
-        StoredOn::Memory | StoredOn::Unknown => {
-            found.insert(mount.at.clone());
-        }
-    }
 }
 
 /// The part of a device's path in sysfs that others may share: up to the USB bus, the card host,

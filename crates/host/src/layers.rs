@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::filesystems::{FsClass, fs_class};
-use crate::mounts::{Mount, mount_of, unescape};
+use crate::mounts::{Mount, mount_of, unescape, without_backslashes};
 use crate::roots::{DeviceNumber, flag};
-use crate::topology::{BackedBy, BlockTopology};
+use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
 
 /// Greatest depth of layers that is followed. The kernel allows two overlays over one another;
 /// files under loop devices may be stacked any number of times.
@@ -34,19 +34,78 @@ pub(crate) fn stored_on(topology: &BlockTopology<'_>, mount: &Mount, path: &Path
     follow(topology, mount, path, 0)
 }
 
+/// One level of the storage of a block device.
+pub(crate) enum Level<'a> {
+    /// The device itself, or one below it.
+    Device(&'a BlockDeviceEntry),
+    /// The mount with a file that holds the content of one, and what it is stored on.
+    File(&'a Mount, StoredOn),
+}
+
+/// True if a block device or something that its data is stored on is `wanted`.
+pub(crate) fn any_level(
+    topology: &BlockTopology<'_>,
+    number: DeviceNumber,
+    wanted: &mut dyn FnMut(Level<'_>) -> bool,
+) -> bool {
+    any_from(topology, number, 0, wanted)
+}
+
+fn any_from(
+    topology: &BlockTopology<'_>,
+    number: DeviceNumber,
+    depth: usize,
+    wanted: &mut dyn FnMut(Level<'_>) -> bool,
+) -> bool {
+    let Some((slot, _)) = topology.find(number).filter(|_| depth <= DEEPEST) else { return false };
+    if wanted(Level::Device(slot)) {
+        return true;
+    }
+    slot.backed_by.iter().any(|below| {
+        let number = match below {
+            BackedBy::Device(number) => *number,
+            BackedBy::File(file) => {
+                let mount = mount_of(topology.roots, &topology.mounts, &file.path);
+                let Some(mount) = mount else { return false };
+                match follow(topology, mount, &file.path, depth) {
+                    on if wanted(Level::File(mount, on)) => return true,
+                    StoredOn::Device(number) => number,
+                    StoredOn::Memory | StoredOn::Unknown => return false,
+                }
+            }
+        };
+        any_from(topology, number, depth + 1, wanted)
+    })
+}
+
 /// True if a block device keeps its data in memory: the device itself, or its backing file.
 pub(crate) fn in_memory(topology: &BlockTopology<'_>, number: DeviceNumber) -> bool {
-    device_in_memory(topology, number, 0)
+    any_level(topology, number, &mut |level| match level {
+        Level::Device(slot) => {
+            let driver = slot.name.trim_end_matches(|c: char| c.is_ascii_digit());
+            matches!(driver, "ram" | "zram")
+        }
+        Level::File(_, stored_on) => stored_on == StoredOn::Memory,
+    })
 }
 
 /// True if a file is kept in memory, by its mount.
 pub(crate) fn file_in_memory(topology: &BlockTopology<'_>, path: &Path) -> bool {
-    path_in_memory(topology, path, 0)
+    let mount = mount_of(topology.roots, &topology.mounts, path);
+    match mount.map(|mount| stored_on(topology, mount, path)) {
+        Some(StoredOn::Memory) => true,
+        Some(StoredOn::Device(number)) => in_memory(topology, number),
+        Some(StoredOn::Unknown) | None => false,
+    }
 }
 
 /// True if a block device, or one below it, is a loop device through the page cache.
 pub(crate) fn is_host_cached(topology: &BlockTopology<'_>, number: DeviceNumber) -> bool {
-    device_is_host_cached(topology, number, 0)
+    any_level(
+        topology,
+        number,
+        &mut |level| matches!(level, Level::Device(slot) if flag(&slot.dir.join("loop/dio")) == Some(false)),
+    )
 }
 
 fn follow(topology: &BlockTopology<'_>, mount: &Mount, path: &Path, depth: usize) -> StoredOn {
@@ -147,54 +206,6 @@ fn directory(path: &str) -> Option<PathBuf> {
     let path = Path::new(path);
     let real = path.is_absolute().then(|| fs::canonicalize(path).ok()).flatten()?;
     real.is_dir().then_some(real)
-}
-
-fn without_backslashes(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        plain.extend(if character == '\\' { characters.next() } else { Some(character) });
-    }
-    plain
-}
-
-fn device_in_memory(topology: &BlockTopology<'_>, number: DeviceNumber, depth: usize) -> bool {
-    let Some((slot, _)) = topology.find(number).filter(|_| depth <= DEEPEST) else { return false };
-    let driver = slot.name.trim_end_matches(|c: char| c.is_ascii_digit());
-    matches!(driver, "ram" | "zram")
-        || slot.backed_by.iter().any(|below| match below {
-            BackedBy::Device(number) => device_in_memory(topology, *number, depth + 1),
-            BackedBy::File(file) => path_in_memory(topology, &file.path, depth + 1),
-        })
-}
-
-fn device_is_host_cached(topology: &BlockTopology<'_>, number: DeviceNumber, depth: usize) -> bool {
-    let Some((slot, _)) = topology.find(number).filter(|_| depth <= DEEPEST) else { return false };
-    let device_of = |below: &BackedBy| match below {
-        BackedBy::Device(number) => Some(*number),
-        BackedBy::File(file) => {
-            let mount = mount_of(topology.roots, &topology.mounts, &file.path)?;
-            match follow(topology, mount, &file.path, depth) {
-                StoredOn::Device(number) => Some(number),
-                StoredOn::Memory | StoredOn::Unknown => None,
-            }
-        }
-    };
-    flag(&slot.dir.join("loop/dio")) == Some(false)
-        || slot
-            .backed_by
-            .iter()
-            .filter_map(device_of)
-            .any(|below| device_is_host_cached(topology, below, depth + 1))
-}
-
-fn path_in_memory(topology: &BlockTopology<'_>, path: &Path, depth: usize) -> bool {
-    let mount = mount_of(topology.roots, &topology.mounts, path);
-    match mount.map(|mount| follow(topology, mount, path, depth)) {
-        Some(StoredOn::Memory) => true,
-        Some(StoredOn::Device(number)) => device_in_memory(topology, number, depth + 1),
-        Some(StoredOn::Unknown) | None => false,
-    }
 }
 
 #[cfg(test)]

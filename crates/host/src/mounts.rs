@@ -125,6 +125,16 @@ pub(crate) fn unescape(word: &str) -> String {
     String::from_utf8_lossy(&unescaped(word.as_bytes())).into_owned()
 }
 
+/// A text without the backslashes before other characters.
+pub(crate) fn without_backslashes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        plain.extend(if character == '\\' { characters.next() } else { Some(character) });
+    }
+    plain
+}
+
 fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::superblock;
 use super::{ContentItem, Contents};
+use crate::mounts::without_backslashes;
 use crate::tool;
 
 /// Time limit of one call in seconds: a medium that tries again and again to read a sector must not
@@ -244,7 +245,7 @@ fn parse_table(text: &str) -> Vec<ProbedPartition> {
 
 /// Parses blkid's lines `KEY=value`.
 ///
-/// A label may hold line breaks, and so lines that look like another key's. The keys that decide
+/// blkid puts backslashes before special characters of a shell. A label may hold line breaks, and so lines that look like another key's. The keys that decide
 /// come after the label (libblkid writes TYPE last), so the last one of them counts, and the first
 /// of the labels.
 pub fn parse(text: &str) -> Signature {
@@ -253,8 +254,8 @@ pub fn parse(text: &str) -> Signature {
     for line in text.split('\n') {
         let pair = line.split_once('=').filter(|(key, _)| KEYS.contains(key));
         match (pair, pairs.last_mut()) {
-            (Some((key, value)), _) => pairs.push((key, plain(value))),
-            (None, Some((_, value))) => *value = format!("{value}\n{}", plain(line)),
+            (Some((key, value)), _) => pairs.push((key, without_backslashes(value))),
+            (None, Some((_, value))) => *value = format!("{value}\n{}", without_backslashes(line)),
             (None, None) => {}
         }
     }
@@ -269,16 +270,6 @@ pub fn parse(text: &str) -> Signature {
         table: last("PTTYPE"),
         table_uuid: last("PTUUID"),
     }
-}
-
-/// Removes the backslashes that blkid puts before special characters of a shell.
-fn plain(value: &str) -> String {
-    let mut plain = String::with_capacity(value.len());
-    let mut characters = value.chars();
-    while let Some(character) = characters.next() {
-        plain.extend(if character == '\\' { characters.next() } else { Some(character) });
-    }
-    plain
 }
 
 /// The error message of a tool without the names of the tool and the node.
