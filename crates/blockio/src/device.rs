@@ -173,54 +173,34 @@ impl RealDevice {
 
     /// The reason for refusing a request, if there is one.
     #[inline]
-    fn objection(&self, request: &Request) -> Option<IoError> {
-        let Some(&busy) = self.busy.get(request.slot as usize) else {
-            return objection(IoErrorKind::Refused, request, "there is no such slot");
-        };
-        if busy {
-            return objection(IoErrorKind::Refused, request, "its slot is in flight");
-        }
-        if request.op == Op::Flush {
-            return None;
+    fn objection(&self, request: &Request) -> Option<(IoErrorKind, &'static str)> {
+        use IoErrorKind::{ReadOnly, Refused, Unsupported};
+        match self.busy.get(request.slot as usize) {
+            None => return Some((Refused, "there is no such slot")),
+            Some(true) => return Some((Refused, "its slot is in flight")),
+            Some(false) if request.op == Op::Flush => return None,
+            Some(false) => {}
         }
         let range = Extent::new(request.offset_bytes, request.length_bytes);
         if range.bytes == 0 || !Extent::new(0, self.facts.capacity_bytes).contains(&range) {
-            return objection(
-                IoErrorKind::Refused,
-                request,
-                "it is empty or reaches outside the medium",
-            );
+            return Some((Refused, "it is empty or reaches outside the medium"));
         }
         if request.modifies() && self.facts.read_only {
-            return objection(IoErrorKind::ReadOnly, request, "it is open for reading only");
+            return Some((ReadOnly, "it is open for reading only"));
         }
         if request.op == Op::Discard {
             let why = "the medium or its file system cannot discard";
-            return if self.facts.discards {
-                None
-            } else {
-                objection(IoErrorKind::Unsupported, request, why)
-            };
+            return (!self.facts.discards).then_some((Unsupported, why));
         }
         if range.bytes > self.buffers.slot_bytes() as u64 {
-            return objection(IoErrorKind::Refused, request, "it is longer than its buffer");
+            return Some((Refused, "it is longer than its buffer"));
         }
-        if request.path == IoPath::Direct
-            && (range.offset_bytes | range.bytes) & (self.facts.logical_block_bytes - 1) != 0
-        {
-            return objection(
-                IoErrorKind::Unsupported,
-                request,
-                "it does not begin and end with a logical block",
-            );
+        let block = self.facts.logical_block_bytes;
+        if request.path == IoPath::Direct && (range.offset_bytes | range.bytes) & (block - 1) != 0 {
+            return Some((Unsupported, "it does not begin and end with a logical block"));
         }
         None
     }
-}
-
-#[cold]
-fn objection(kind: IoErrorKind, request: &Request, why: &str) -> Option<IoError> {
-    Some(IoError::new(kind, request, why))
 }
 
 /// True if io_uring is wanted and available. Without direct I/O it is not wanted: the page cache is
@@ -280,8 +260,8 @@ impl Device for RealDevice {
 
     #[inline]
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
-        if let Some(objection) = self.objection(&request) {
-            return Err(objection);
+        if let Some((kind, why)) = self.objection(&request) {
+            return Err(IoError::new(kind, &request, why));
         }
         self.busy[request.slot as usize] = true;
         match &mut self.engine {

@@ -182,20 +182,15 @@ fn file_facts(
     })
 }
 
-/// Properties that do not depend on the target.
+/// Properties that do not depend on the kind of target.
 fn common_facts(target: &Target, settings: &OpenSettings) -> Facts {
     Facts {
-        capacity_bytes: 0,
-        logical_block_bytes: 0,
-        physical_block_bytes: 0,
         max_transfer_bytes: settings.max_transfer_bytes,
         max_in_flight: 1,
-        read_only: true,
-        discards: false,
         has_page_cache: target.direct.is_some(),
         direct_refused: target.direct.is_none(),
         keeps_data: true,
-        engine: String::new(),
+        ..Facts::default()
     }
 }
 

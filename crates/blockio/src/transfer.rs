@@ -82,7 +82,7 @@ fn flush(target: &Target, request: &Request) -> Result<(), IoError> {
     flushed.map_err(|errno| io_error(target, request, errno))
 }
 
-pub(crate) fn discard(target: &Target, request: &Request) -> Result<(), IoError> {
+fn discard(target: &Target, request: &Request) -> Result<(), IoError> {
     let fd = target.fd(request.path);
     match target.kind {
         FileKind::Block => ioctl::discard(fd, request.offset_bytes, request.length_bytes),

@@ -23,8 +23,9 @@ use crate::buffers::Buffers;
 use crate::clock::now_ns;
 use crate::errors::{ended_early, io_error};
 use crate::in_flight::InFlightTable;
+use crate::psync::timed;
 use crate::target::Target;
-use crate::transfer::{discard, write_flags};
+use crate::transfer::write_flags;
 
 /// Places of the two descriptors in the ring's table of files.
 const DIRECT: types::Fixed = types::Fixed(0);
@@ -107,30 +108,17 @@ impl Uring {
         })
     }
 
-    /// Queues one I/O; the next wait submits it.
+    /// Queues one I/O; the next wait submits it. Discards at once, without the ring: not all kernels
+    /// in use have a ring operation for it, and discards are not measured with queue depth.
     #[inline]
     pub fn submit(&mut self, request: &Request) {
-        self.in_flight_table.announce(request);
         if request.op == Op::Discard {
-            return self.discard(request);
+            let discarded = timed(&self.target, &self.in_flight_table, request, &mut []);
+            return self.ready.push(discarded);
         }
+        self.in_flight_table.announce(request);
         self.pending[request.slot as usize] = Pending { request: *request, moved_bytes: 0 };
         self.queued.push(request.slot);
-    }
-
-    /// Discards at once, without the ring: not all kernels in use have a ring operation for it, and
-    /// discards are not measured with queue depth.
-    fn discard(&mut self, request: &Request) {
-        let submitted_ns = now_ns();
-        self.in_flight_table.note_submission(request.slot, submitted_ns);
-        let result = discard(&self.target, request);
-        self.in_flight_table.note_completion(request.slot);
-        self.ready.push(Completion {
-            slot: request.slot,
-            submitted_ns,
-            completed_ns: now_ns(),
-            result,
-        });
     }
 
     /// Writes all queued entries into the ring's memory, where the next call finds them.

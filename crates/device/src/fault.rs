@@ -4,7 +4,7 @@
 use record::HostStall;
 use stats::Random;
 
-use crate::forward::forward;
+use crate::contract::forward;
 use crate::{Completion, Device, Extent, IoError, IoErrorKind, Op, Request, Slot};
 
 /// Latency of an I/O that fails, in nanoseconds: more than nothing, so that a loop of retries moves
@@ -312,56 +312,38 @@ impl InjectedFault {
         number: u64,
         now_ns: u64,
     ) -> Option<Result<(), IoError>> {
-        let touches = |extent: &Extent| {
-            extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes))
-        };
+        use InjectedFault::*;
+        use IoErrorKind::{Medium, ReadOnly};
+        const EIO: &str = "input/output error";
+        let place = Extent::new(request.offset_bytes, request.length_bytes);
         let moves_data = matches!(request.op, Op::Read | Op::Write);
-        let fails = |kind, detail: &str| Some(Err(IoError::new(kind, request, detail)));
-        match self {
-            InjectedFault::EioAt(extent, _) | InjectedFault::TimesOutAt(extent, _)
-                if moves_data && touches(extent) =>
-            {
-                fails(IoErrorKind::Medium, "input/output error")
-            }
-            InjectedFault::EioNowAndThen { per_million, seed }
+        let is_write = request.op == Op::Write;
+        let during = |window: &FaultWindow| window.is_open(number, now_ns);
+        let writes = |window: &FaultWindow| request.modifies() && during(window);
+        let (kind, detail) = match self {
+            EioAt(at, _) | TimesOutAt(at, _) if moves_data && at.overlaps(&place) => (Medium, EIO),
+            EioNowAndThen { per_million, seed }
                 if moves_data && chance(*seed, number) < *per_million =>
             {
-                fails(IoErrorKind::Medium, "input/output error")
+                (Medium, EIO)
             }
-            InjectedFault::TimesOutEach { ops, .. }
-                if request.op == Op::Write && number % ops == ops - 1 =>
-            {
-                fails(IoErrorKind::Medium, "connection timed out")
+            TimesOutEach { ops, .. } if is_write && number % ops == ops - 1 => {
+                (Medium, "connection timed out")
             }
-            InjectedFault::ShortRead(extent, _) if request.op == Op::Read && touches(extent) => {
-                fails(IoErrorKind::Medium, "the read ended before its end")
+            ShortRead(at, _) if request.op == Op::Read && at.overlaps(&place) => {
+                (Medium, "the read ended before its end")
             }
-            InjectedFault::ReadOnlyAfter { ops } if request.modifies() && number >= *ops => {
-                fails(IoErrorKind::ReadOnly, "operation not permitted")
+            ReadOnlyAfter { ops } if request.modifies() && number >= *ops => {
+                (ReadOnly, "operation not permitted")
             }
-            InjectedFault::RefusesWritesDuring(window)
-                if request.modifies() && window.is_open(number, now_ns) =>
-            {
-                fails(IoErrorKind::ReadOnly, "read-only file system")
-            }
-            InjectedFault::FailsWritesDuring(window)
-                if request.modifies() && window.is_open(number, now_ns) =>
-            {
-                fails(IoErrorKind::Medium, "input/output error")
-            }
-            InjectedFault::GoneDuring(window) if window.is_open(number, now_ns) => {
-                Some(Err(gone(request)))
-            }
-            InjectedFault::LosesWritesDuring(window)
-                if request.op == Op::Write && window.is_open(number, now_ns) =>
-            {
-                Some(Ok(()))
-            }
-            InjectedFault::LostWrites(extent) if request.op == Op::Write && touches(extent) => {
-                Some(Ok(()))
-            }
-            _ => None,
-        }
+            RefusesWritesDuring(window) if writes(window) => (ReadOnly, "read-only file system"),
+            FailsWritesDuring(window) if writes(window) => (Medium, EIO),
+            GoneDuring(window) if during(window) => return Some(Err(gone(request))),
+            LosesWritesDuring(window) if is_write && during(window) => return Some(Ok(())),
+            LostWrites(at) if is_write && at.overlaps(&place) => return Some(Ok(())),
+            _ => return None,
+        };
+        Some(Err(IoError::new(kind, request, detail)))
     }
 }
 

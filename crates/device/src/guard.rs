@@ -1,7 +1,7 @@
 //! The extent guard: nothing outside the allowed extents is ever written. All I/O of a run passes
 //! through it, so that it also keeps the one clock of long waits.
 
-use crate::forward::forward;
+use crate::contract::forward;
 use record::Wait;
 
 use crate::waits::WaitClock;

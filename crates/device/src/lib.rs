@@ -11,7 +11,6 @@ mod contract;
 mod error;
 mod extent;
 pub mod fault;
-mod forward;
 mod guard;
 mod limits;
 mod memory;

@@ -1,6 +1,6 @@
 //! A guard that limits the bytes written to the number that was announced.
 
-use crate::forward::forward;
+use crate::contract::forward;
 use crate::{Device, IoError, IoErrorKind, Op, Request};
 
 /// Limits the bytes written to the number that the plan announced, so that no bug of ours wears out
@@ -105,8 +105,8 @@ mod tests {
             let allowed = Extents::of(spans.iter().map(|&(sector, sectors)| Extent::new(sector * SECTOR, sectors * SECTOR)));
             let mut device = ExtentGuard::new(traced_medium(), allowed.clone());
             issue_all(&mut device, &requests);
-            let log = device.into_inner();
-            for request in that_reached_the_medium(log.log()).filter(|request| request.modifies()) {
+            let log = device.into_inner().take_log();
+            for request in that_reached_the_medium(&log).filter(|request| request.modifies()) {
                 let touched = request.offset_bytes..request.offset_bytes + request.length_bytes;
                 prop_assert!(allowed.iter().any(|extent| extent.offset_bytes <= touched.start && touched.end <= extent.end()));
             }
@@ -117,8 +117,8 @@ mod tests {
             let mut device = WriteBudget::new(traced_medium(), sectors * SECTOR);
             issue_all(&mut device, &requests);
             let left = device.left_bytes();
-            let log = device.into_inner();
-            let reached: Vec<&Request> = that_reached_the_medium(log.log()).collect();
+            let log = device.into_inner().take_log();
+            let reached: Vec<&Request> = that_reached_the_medium(&log).collect();
             let written: u64 = reached.iter().filter(|request| request.op == Op::Write).map(|request| request.length_bytes).sum();
             prop_assert_eq!(written + left, sectors * SECTOR);
             let others = |request: &&Request| request.op != Op::Write;

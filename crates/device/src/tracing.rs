@@ -1,6 +1,6 @@
 //! A log of all requests and completions, for tests of the code above a device.
 
-use crate::forward::forward;
+use crate::contract::forward;
 use crate::{Completion, Device, IoError, Request};
 
 /// An entry of the log.
@@ -12,10 +12,6 @@ pub enum TracedIo {
     Refused(Request, IoError),
     /// The device completed it.
     Completed(Completion),
-    /// Nothing was done for so many nanoseconds.
-    Idled(u64),
-    /// The host's caches were dropped.
-    CachesDropped,
 }
 
 /// Keeps every request and completion in memory, in order.
@@ -30,11 +26,6 @@ impl<D: Device> Tracing<D> {
         Tracing { inner, log: Vec::new() }
     }
 
-    /// Log so far.
-    pub fn log(&self) -> &[TracedIo] {
-        &self.log
-    }
-
     /// Returns the log so far and empties it.
     pub fn take_log(&mut self) -> Vec<TracedIo> {
         std::mem::take(&mut self.log)
@@ -47,7 +38,7 @@ impl<D: Device> Tracing<D> {
 }
 
 impl<D: Device> Device for Tracing<D> {
-    forward!(facts now prepare buffer cpu_ns host_stalls run_delay_ns set_data_needed);
+    forward!(facts now prepare buffer idle drop_caches cpu_ns host_stalls run_delay_ns set_data_needed);
 
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let result = self.inner.submit(request);
@@ -63,15 +54,5 @@ impl<D: Device> Device for Tracing<D> {
         self.inner.reap(min, done)?;
         self.log.extend(done[before..].iter().cloned().map(TracedIo::Completed));
         Ok(())
-    }
-
-    fn idle(&mut self, duration_ns: u64) {
-        self.log.push(TracedIo::Idled(duration_ns));
-        self.inner.idle(duration_ns);
-    }
-
-    fn drop_caches(&mut self) -> Result<(), IoError> {
-        self.log.push(TracedIo::CachesDropped);
-        self.inner.drop_caches()
     }
 }

@@ -107,27 +107,21 @@ impl Claim {
     /// has the device number, the kernel still counts the same medium, its size is the same, and no
     /// use of it has begun.
     pub fn still_same(&self) -> Result<(), ClaimError> {
-        let path = || self.path.clone();
-        let changed = |what, before: String, now: String| {
-            Err(ClaimError::Changed { path: path(), what, before, now })
-        };
-        let now =
-            self.roots.block_number(&self.path).ok_or_else(|| ClaimError::Gone { path: path() })?;
-        if now != self.number {
-            return changed("device number", self.number.to_string(), now.to_string());
-        }
-        let (disk, partition) =
-            find(&self.roots, now).ok_or_else(|| ClaimError::Gone { path: path() })?;
+        let gone = || ClaimError::Gone { path: self.path.clone() };
+        let now = self.roots.block_number(&self.path).ok_or_else(gone)?;
+        self.has_number(now)?;
+        let (disk, partition) = find(&self.roots, now).ok_or_else(gone)?;
         if disk.diskseq != self.diskseq {
-            return changed("disk sequence number", or_none(self.diskseq), or_none(disk.diskseq));
+            let (before, now) = (or_none(self.diskseq), or_none(disk.diskseq));
+            return self.changed("disk sequence number", before, now);
         }
         let size_bytes =
             partition.as_ref().map_or(disk.size_bytes, |partition| partition.size_bytes);
         match size_bytes {
-            _ if disk.name != self.disk => changed("name", self.disk.clone(), disk.name),
-            0 => Err(ClaimError::Gone { path: path() }),
+            _ if disk.name != self.disk => self.changed("name", self.disk.clone(), disk.name),
+            0 => Err(gone()),
             size if size != self.size_bytes => {
-                changed("size in bytes", self.size_bytes.to_string(), size.to_string())
+                self.changed("size in bytes", self.size_bytes.to_string(), size.to_string())
             }
             _ => self.unused(disk),
         }
@@ -202,16 +196,18 @@ impl Claim {
     fn is_the_number(&self) -> Result<(), ClaimError> {
         let Some(held) = self.held.as_ref().filter(|_| self.roots.is_real()) else { return Ok(()) };
         let stat = rustix::fs::fstat(held).map_err(|errno| self.open_failed(errno))?;
-        let (path, now) = (self.path.clone(), DeviceNumber::from_raw(stat.st_rdev));
+        self.has_number(DeviceNumber::from_raw(stat.st_rdev))
+    }
+
+    fn has_number(&self, now: DeviceNumber) -> Result<(), ClaimError> {
         if now == self.number {
             return Ok(());
         }
-        Err(ClaimError::Changed {
-            path,
-            what: "device number",
-            before: self.number.to_string(),
-            now: now.to_string(),
-        })
+        self.changed("device number", self.number.to_string(), now.to_string())
+    }
+
+    fn changed(&self, what: &'static str, before: String, now: String) -> Result<(), ClaimError> {
+        Err(ClaimError::Changed { path: self.path.clone(), what, before, now })
     }
 
     /// Locks the whole disk; waits for udev, which locks a device while it probes it.

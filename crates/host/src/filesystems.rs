@@ -1,6 +1,6 @@
 //! Kinds of file systems, and their meaning for a measurement.
 
-use record::{Filesystem, Flag};
+use record::Flag;
 
 use crate::mounts::Mount;
 
@@ -96,22 +96,6 @@ pub struct Space {
     pub size_bytes: u64,
     /// Bytes that this user may still fill.
     pub free_bytes: u64,
-}
-
-/// The file system in the form of the record.
-pub fn describe(
-    mount: &Mount,
-    space: Option<Space>,
-    partition_offset_bytes: Option<u64>,
-) -> Filesystem {
-    Filesystem {
-        kind: Some(mount.kind.clone()),
-        options: Some(mount.joined_options()),
-        source: Some(mount.source.clone()),
-        size_bytes: space.map(|space| space.size_bytes),
-        free_bytes: space.map(|space| space.free_bytes),
-        partition_offset_bytes,
-    }
 }
 
 #[cfg(test)]

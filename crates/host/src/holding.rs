@@ -91,25 +91,23 @@ pub enum LockKind {
 }
 
 impl LockKind {
+    /// Each kind with its name in `/proc/locks` and `/proc/PID/fdinfo`, and for people.
+    const NAMES: [(LockKind, &'static str, &'static str); 4] = [
+        (LockKind::Flock, "FLOCK", "flock"),
+        (LockKind::Posix, "POSIX", "POSIX lock"),
+        (LockKind::Ofd, "OFDLCK", "OFD lock"),
+        (LockKind::Lease, "LEASE", "lease"),
+    ];
+
     /// Kind by its name in `/proc/locks` and `/proc/PID/fdinfo`.
     pub(crate) fn named(word: &str) -> Option<LockKind> {
-        match word {
-            "FLOCK" => Some(LockKind::Flock),
-            "POSIX" => Some(LockKind::Posix),
-            "OFDLCK" => Some(LockKind::Ofd),
-            "LEASE" => Some(LockKind::Lease),
-            _ => None,
-        }
+        LockKind::NAMES.iter().find(|(_, name, _)| *name == word).map(|(kind, ..)| *kind)
     }
 }
 
 impl fmt::Display for LockKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LockKind::Flock => "flock",
-            LockKind::Posix => "POSIX lock",
-            LockKind::Ofd => "OFD lock",
-            LockKind::Lease => "lease",
-        })
+        let name = LockKind::NAMES.iter().find(|(kind, ..)| kind == self);
+        f.write_str(name.map_or("", |(.., name)| name))
     }
 }

@@ -11,7 +11,7 @@ use crate::roots::{DeviceNumber, Roots, flag, number};
 use crate::topology::{BlockDeviceEntry, BlockTopology, Partition};
 
 /// A whole block device: its identity, its link, and the reasons why it is in use.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct InventoryEntry {
     /// Kernel name: "mmcblk0", "sda".
     pub name: String,
@@ -49,15 +49,12 @@ impl InventoryEntry {
     /// its partitions too: the target says which one. The name of a partition is never valid for
     /// the whole medium.
     pub fn ids_for(&self, partition: Option<&Partition>) -> Vec<String> {
-        let of_partition =
-            partition.into_iter().flat_map(|partition| partition.by_id.iter().cloned());
-        let own = [&self.medium.cid, &self.medium.serial].into_iter().flatten().cloned();
-        let ids: Vec<String> =
-            of_partition.chain(own).chain(self.medium.by_id.iter().cloned()).collect();
-        if ids.is_empty() { self.paths_for(partition) } else { ids }
-    }
-
-    fn paths_for(&self, partition: Option<&Partition>) -> Vec<String> {
+        let of_partition = partition.into_iter().flat_map(|partition| &partition.by_id);
+        let own = [&self.medium.cid, &self.medium.serial].into_iter().flatten();
+        let ids: Vec<String> = of_partition.chain(own).chain(&self.medium.by_id).cloned().collect();
+        if !ids.is_empty() {
+            return ids;
+        }
         let paths = partition.map(|partition| &partition.path).into_iter().chain([&self.path]);
         paths.map(|path| path.display().to_string()).collect()
     }

@@ -5,6 +5,7 @@
 //! knows a test and never prints.
 
 mod bus;
+mod change_error;
 mod changes;
 mod claim;
 mod contents;
@@ -33,7 +34,8 @@ mod tool;
 mod topology;
 
 pub use bus::buses;
-pub use changes::{ChangeError, Changes, Undone, boot_id, clean_changes};
+pub use change_error::ChangeError;
+pub use changes::{Changes, Undone, boot_id, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
 pub use contents::{ContentItem, Contents, contents, contents_of, contents_of_file};
 pub use diskstats::{DiskStats, StatFile, counts_all, diskstats, parse_diskstats};

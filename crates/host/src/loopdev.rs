@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::changes::ChangeError;
+use crate::change_error::ChangeError;
 use crate::roots::{DeviceNumber, Roots, flag, number, text};
 use crate::tool::{self, ToolError};
 use crate::topology::loop_backing;

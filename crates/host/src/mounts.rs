@@ -152,7 +152,7 @@ fn unescaped(bytes: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn table(text: &str) -> (tempfile::TempDir, Roots) {
+    fn table(text: impl AsRef<[u8]>) -> (tempfile::TempDir, Roots) {
         let dir = tempfile::tempdir().unwrap();
         let roots = Roots::copied(dir.path());
         fs::create_dir_all(roots.proc.join("self")).unwrap();
@@ -193,31 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn swaps_are_read_without_their_heading() {
-        let dir = tempfile::tempdir().unwrap();
-        let roots = Roots::copied(dir.path());
-        fs::create_dir_all(&roots.proc).unwrap();
-        let table = "Filename\tType\tSize\n/dev/zram0   partition\t100\n/swap\\040file file 5\n";
-        fs::write(roots.proc.join("swaps"), table).unwrap();
-        assert_eq!(swaps(&roots), [Path::new("/dev/zram0"), Path::new("/swap file")]);
-    }
-
-    #[test]
     fn names_that_are_no_text_hide_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let roots = Roots::copied(dir.path());
-        fs::create_dir_all(roots.proc.join("self")).unwrap();
-        let table = b"1 0 8:1 / /media/\xff rw - vfat /dev/sda1 rw\n2 0 8:2 / /home rw - ext4 /dev/sda2 rw\n";
-        fs::write(roots.proc.join("self/mountinfo"), table).unwrap();
-        assert_eq!(
-            mounts(&roots).iter().map(|mount| mount.number.minor).collect::<Vec<_>>(),
-            [1, 2]
-        );
-        fs::write(
-            roots.proc.join("swaps"),
-            b"Filename Type\n/swap\xff\\040file file 5\n/dev/sda3 partition 1\n",
-        )
-        .unwrap();
+        let lines = b"1 0 8:1 / /media/\xff rw - vfat /dev/sda1 rw\n2 0 8:2 / /home rw - ext4 /dev/sda2 rw\n";
+        let (_dir, roots) = table(lines);
+        let minors: Vec<u32> = mounts(&roots).iter().map(|mount| mount.number.minor).collect();
+        assert_eq!(minors, [1, 2]);
+        let lines = b"Filename Type\tSize\n/swap\xff\\040file file 5\n/dev/sda3   partition\t1\n";
+        fs::write(roots.proc.join("swaps"), lines).unwrap();
         let odd = PathBuf::from(OsString::from_vec(b"/swap\xff file".to_vec()));
         assert_eq!(swaps(&roots), [odd, PathBuf::from("/dev/sda3")]);
     }

@@ -6,7 +6,7 @@ use record::{Medium, Record};
 
 use crate::inventory::{InventoryEntry, list};
 use crate::roots::Roots;
-use crate::target::{BlockTarget, ResolvedTarget};
+use crate::target::backing;
 
 /// Nodes of media that may be the one of a record, by all identity data of the medium or its
 /// reader. Behind a reader that is the reader's data, so the contents have to be checked as well.
@@ -22,18 +22,9 @@ fn node_like(roots: &Roots, disk: InventoryEntry, record: &Record) -> Option<Pat
         partition.size_bytes == size_bytes
             && record.target.device.as_deref().and_then(last_number) == Some(partition.index)
     });
-    let partition = if whole { None } else { Some(partition?.clone()) };
-    let path = partition.as_ref().map_or(&disk.path, |partition| &partition.path).clone();
-    let medium = disk.medium.clone();
-    let found = ResolvedTarget::Block(Box::new(BlockTarget {
-        path: path.clone(),
-        disk,
-        partition,
-        flags: Vec::new(),
-    }));
-    let target = found.record(roots, "");
-    let same =
-        has_same_identity(&medium, &record.medium) && target.backing == record.target.backing;
+    let path = if whole { disk.path.clone() } else { partition?.path.clone() };
+    let same = has_same_identity(&disk.medium, &record.medium)
+        && backing(roots, &disk) == record.target.backing;
     same.then_some(path)
 }
 

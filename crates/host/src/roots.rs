@@ -203,6 +203,11 @@ pub(crate) fn number(path: &Path) -> Option<u64> {
     }
 }
 
+/// The device number in the file `dev` of a directory of sysfs.
+pub(crate) fn device_number(dir: &Path) -> Option<DeviceNumber> {
+    text(&dir.join("dev"))?.parse().ok()
+}
+
 /// A flag from a small kernel file: `0` or `1`.
 pub(crate) fn flag(path: &Path) -> Option<bool> {
     number(path).map(|value| value != 0)

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use record::Queue;
 
-use crate::changes::ChangeError;
+use crate::change_error::ChangeError;
 use crate::identity;
 use crate::inventory::InventoryEntry;
-use crate::roots::{DeviceNumber, Roots, number, text};
+use crate::roots::{DeviceNumber, Roots, device_number, number, text};
 use crate::topology::SECTOR_BYTES;
 
 /// Settings of a queue that are remembered before a scheduler is changed: the kernel sets the
@@ -51,8 +51,7 @@ impl QueueOf {
     /// True if the same medium still has that name.
     pub fn is_there(&self) -> bool {
         let dir = self.dir();
-        let same_number =
-            text(&dir.join("dev")).and_then(|text| text.parse().ok()) == Some(self.number);
+        let same_number = device_number(&dir) == Some(self.number);
         same_number && number(&dir.join("diskseq")) == self.diskseq
     }
 

@@ -14,13 +14,14 @@ use std::path::{Path, PathBuf};
 use record::units::Bytes;
 use rustix::mount::{MountFlags, mount};
 
-use crate::changes::{Change, ChangeError, Changes, KernelPartition, retry_while_busy};
+use crate::change_error::ChangeError;
+use crate::changes::{Change, Changes, KernelPartition, retry_while_busy};
 use crate::claim::Claim;
 use crate::location::prove_on_device;
 use crate::loopdev::LoopOptions;
 use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
-use crate::tool;
+use crate::tool::{self, MKFS};
 
 /// Alignment of regions in bytes: the page of every file system and the largest logical block of a
 /// medium.
@@ -62,13 +63,8 @@ impl MkfsSpec {
 
     /// Description: "ext4 -b 4096, noatime".
     pub fn words(&self) -> String {
-        let mkfs =
-            std::iter::once(self.kind.as_str()).chain(self.options.iter().map(String::as_str));
-        let mkfs = mkfs.collect::<Vec<_>>().join(" ");
-        std::iter::once(mkfs)
-            .chain(self.mount_options.iter().cloned())
-            .collect::<Vec<_>>()
-            .join(", ")
+        let mkfs = [std::slice::from_ref(&self.kind), &self.options].concat().join(" ");
+        [&[mkfs][..], &self.mount_options].concat().join(", ")
     }
 }
 
@@ -201,17 +197,9 @@ fn is_there(
 }
 
 fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), ChangeError> {
-    let unasked: &[&str] = match spec.kind.as_str() {
-        "ext2" | "ext3" | "ext4" => &["-q", "-F"],
-        "xfs" | "btrfs" | "f2fs" => &["-q", "-f"],
-        "jfs" => &["-q"],
-        "nilfs2" => &["-q", "-f"],
-        // a whole device without a partition table
-        "vfat" => &["-I"],
-        _ => &[],
-    };
-    let labelled =
-        spec.label.iter().flat_map(|label| [label_option(&spec.kind).to_owned(), label.clone()]);
+    let (_, _, unasked, label_option) =
+        MKFS.iter().find(|(kind, ..)| *kind == spec.kind).unwrap_or(&("", "", &[], "-L"));
+    let labelled = spec.label.iter().flat_map(|label| [(*label_option).to_owned(), label.clone()]);
     let words = unasked
         .iter()
         .map(|word| (*word).to_owned())
@@ -219,15 +207,6 @@ fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), ChangeError> {
         .chain(labelled);
     tool::run(&format!("mkfs.{}", spec.kind), words.chain([device.display().to_string()]))?;
     Ok(())
-}
-
-/// Option of mkfs for a label.
-fn label_option(kind: &str) -> &'static str {
-    match kind {
-        "vfat" => "-n",
-        "f2fs" => "-l",
-        _ => "-L",
-    }
 }
 
 fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), ChangeError> {

@@ -107,12 +107,20 @@ pub enum ResolvedTarget {
 }
 
 impl ResolvedTarget {
+    /// Location and file system of a directory or file.
+    fn place(&self) -> Option<(&Location, &Filesystem)> {
+        match self {
+            ResolvedTarget::Directory(found) => Some((&found.place, &found.filesystem)),
+            ResolvedTarget::File(found) => Some((&found.place, &found.filesystem)),
+            ResolvedTarget::Block(_) => None,
+        }
+    }
+
     /// The medium that measurements test, if there is one.
     pub fn medium(&self) -> Option<&InventoryEntry> {
         match self {
-            ResolvedTarget::Directory(found) => found.place.medium(),
-            ResolvedTarget::File(found) => found.place.medium(),
             ResolvedTarget::Block(found) => Some(&found.disk),
+            _ => self.place()?.0.medium(),
         }
     }
 
@@ -136,21 +144,15 @@ impl ResolvedTarget {
     /// The target in the form of the record; `given` is the user's word. The caller adds the
     /// engine.
     pub fn record(&self, roots: &Roots, given: &str) -> Target {
-        let (kind, filesystem) = match self {
-            ResolvedTarget::Directory(found) => {
-                (TargetKind::Directory, Some(found.filesystem.clone()))
-            }
-            ResolvedTarget::File(found) => (TargetKind::File, Some(found.filesystem.clone())),
-            ResolvedTarget::Block(_) => (TargetKind::Block, None),
+        let kind = match self {
+            ResolvedTarget::Directory(_) => TargetKind::Directory,
+            ResolvedTarget::File(_) => TargetKind::File,
+            ResolvedTarget::Block(_) => TargetKind::Block,
         };
-        let (top, partition) = match self {
-            ResolvedTarget::Directory(found) => {
-                (found.place.disk.as_ref(), found.place.partition.as_ref())
-            }
-            ResolvedTarget::File(found) => {
-                (found.place.disk.as_ref(), found.place.partition.as_ref())
-            }
-            ResolvedTarget::Block(found) => (Some(&found.disk), found.partition.as_ref()),
+        let (top, partition) = match (self, self.place()) {
+            (ResolvedTarget::Block(found), _) => (Some(&found.disk), found.partition.as_ref()),
+            (_, Some((place, _))) => (place.disk.as_ref(), place.partition.as_ref()),
+            (_, None) => (None, None),
         };
         let device = partition
             .map(|part| (part.name.clone(), part.number))
@@ -169,7 +171,7 @@ impl ResolvedTarget {
             device: device.as_ref().map(|(name, _)| name.clone()),
             device_number: device.map(|(_, number)| number.to_string()),
             diskseq: top.and_then(|disk| disk.diskseq),
-            filesystem,
+            filesystem: self.place().map(|(_, filesystem)| filesystem.clone()),
             queue: top.map(|disk| disk.queue(roots)),
             link: self.medium().map(|disk| disk.link.clone()),
             engine: None,
@@ -179,7 +181,7 @@ impl ResolvedTarget {
 }
 
 /// The backing file of a loop device, and "direct" if it bypasses the page cache.
-fn backing(roots: &Roots, disk: &InventoryEntry) -> Option<String> {
+pub(crate) fn backing(roots: &Roots, disk: &InventoryEntry) -> Option<String> {
     let dir = roots.sys.join("block").join(&disk.name).join("loop");
     let how = if flag(&dir.join("dio"))? { "direct" } else { "through the page cache" };
     Some(format!("{} ({how})", text(&dir.join("backing_file"))?))
@@ -315,12 +317,16 @@ fn check_free(target: &str, space: Space) -> Result<(), TargetError> {
     Err(TargetError::Full { target: target.to_owned(), free_bytes: space.free_bytes })
 }
 
+/// The file system of a place in the form of the record.
 fn filesystem(place: &Location, space: Space) -> Filesystem {
-    filesystems::describe(
-        &place.mount,
-        Some(space),
-        place.partition.as_ref().map(|partition| partition.offset_bytes),
-    )
+    Filesystem {
+        kind: Some(place.mount.kind.clone()),
+        options: Some(place.mount.joined_options()),
+        source: Some(place.mount.source.clone()),
+        size_bytes: Some(space.size_bytes),
+        free_bytes: Some(space.free_bytes),
+        partition_offset_bytes: place.partition.as_ref().map(|partition| partition.offset_bytes),
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,22 @@ use std::time::Duration;
 /// Folders that are searched after those in `PATH`.
 const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin:/usr/bin:/bin";
 
+/// What mkfs of a kind needs: Debian's package that contains it, options that keep it from asking,
+/// and its option for a label.
+pub(crate) const MKFS: [(&str, &str, &[&str], &str); 10] = [
+    ("ext2", "e2fsprogs", &["-q", "-F"], "-L"),
+    ("ext3", "e2fsprogs", &["-q", "-F"], "-L"),
+    ("ext4", "e2fsprogs", &["-q", "-F"], "-L"),
+    ("xfs", "xfsprogs", &["-q", "-f"], "-L"),
+    ("btrfs", "btrfs-progs", &["-q", "-f"], "-L"),
+    ("f2fs", "f2fs-tools", &["-q", "-f"], "-l"),
+    ("jfs", "jfsutils", &["-q"], "-L"),
+    ("nilfs2", "nilfs-tools", &["-q", "-f"], "-L"),
+    // on a whole device without a partition table
+    ("vfat", "dosfstools", &["-I"], "-n"),
+    ("exfat", "exfatprogs", &[], "-L"),
+];
+
 /// Most bytes of an error message that are kept: no program may fill the memory.
 const MAX_COMPLAINT_BYTES: u64 = 64 << 10;
 
@@ -184,19 +200,12 @@ fn not_started(tool: &str, error: io::Error) -> ToolError {
 
 /// Debian's package that contains a program.
 pub(crate) fn package(tool: &str) -> &'static str {
+    let of_mkfs = |kind| MKFS.iter().find(|(known, ..)| *known == kind).map(|row| row.1);
     match tool {
-        "mkfs.ext2" | "mkfs.ext3" | "mkfs.ext4" => "e2fsprogs",
-        "mkfs.xfs" => "xfsprogs",
-        "mkfs.btrfs" => "btrfs-progs",
-        "mkfs.f2fs" => "f2fs-tools",
-        "mkfs.vfat" | "mkfs.fat" => "dosfstools",
-        "mkfs.exfat" => "exfatprogs",
-        "mkfs.jfs" => "jfsutils",
-        "mkfs.nilfs2" => "nilfs-tools",
         "smartctl" => "smartmontools",
         "losetup" => "mount",
         "dd" => "coreutils",
-        _ => "util-linux",
+        _ => tool.strip_prefix("mkfs.").and_then(of_mkfs).unwrap_or("util-linux"),
     }
 }
 

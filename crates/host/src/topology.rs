@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::mounts::{Mount, mounts, swaps};
-use crate::roots::{DeviceNumber, Roots, link_name, names, number, text};
+use crate::roots::{DeviceNumber, Roots, device_number, link_name, names, number, text};
 pub(crate) use backing::{BackingFile, loop_backing};
 use blockio::FileIdentity;
 
@@ -169,11 +169,10 @@ fn slot(
     by_id: &BTreeMap<DeviceNumber, Vec<String>>,
 ) -> Option<BlockDeviceEntry> {
     let dir = roots.sys.join("block").join(name);
-    let number_of = |dir: &Path| -> Option<DeviceNumber> { text(&dir.join("dev"))?.parse().ok() };
     let partition = |name: String| -> Option<Partition> {
         let dir = dir.join(&name);
         let index = number(&dir.join("partition"))?;
-        let device = number_of(&dir)?;
+        let device = device_number(&dir)?;
         Some(Partition {
             path: Path::new("/dev").join(&name),
             name,
@@ -186,7 +185,7 @@ fn slot(
     };
     let entries = names(&dir).into_iter().filter(|entry| entry.starts_with(name));
     Some(BlockDeviceEntry {
-        number: number_of(&dir)?,
+        number: device_number(&dir)?,
         size_bytes: number(&dir.join("size")).unwrap_or(0) * SECTOR_BYTES,
         partitions: entries.filter_map(partition).collect(),
         backed_by: backed_by(roots, name, &dir),
@@ -200,8 +199,7 @@ fn slot(
 /// Storage of a stacked device.
 fn backed_by(roots: &Roots, name: &str, dir: &Path) -> Vec<BackedBy> {
     let slaves = dir.join("slaves");
-    let slave_number =
-        |name: &String| text(&slaves.join(name).join("dev"))?.parse().ok().map(BackedBy::Device);
+    let slave_number = |name: &String| device_number(&slaves.join(name)).map(BackedBy::Device);
     let mut below: Vec<BackedBy> = names(&slaves).iter().filter_map(slave_number).collect();
     below.extend(
         text(&dir.join("loop/backing_file"))
@@ -236,11 +234,7 @@ fn btrfs_members(roots: &Roots) -> Vec<(DeviceNumber, String)> {
     for id in names(&root) {
         let devices = root.join(&id).join("devices");
         for device in names(&devices) {
-            if let Some(number) =
-                text(&devices.join(device).join("dev")).and_then(|text| text.parse().ok())
-            {
-                members.push((number, id.clone()));
-            }
+            members.extend(device_number(&devices.join(device)).map(|number| (number, id.clone())));
         }
     }
     members

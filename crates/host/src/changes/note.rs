@@ -10,7 +10,8 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
-use super::{Change, ChangeError, DIRECTORY_PREFIX};
+use super::{Change, DIRECTORY_PREFIX};
+use crate::change_error::ChangeError;
 use crate::roots::{Roots, text};
 
 const SUFFIX: &str = ".changes";

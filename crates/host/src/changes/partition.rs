@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChangeError, retry_while_busy};
+use super::retry_while_busy;
+use crate::change_error::ChangeError;
 use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
 use crate::tool::{self, ToolError};

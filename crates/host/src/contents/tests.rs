@@ -15,51 +15,45 @@ fn a_label_cannot_pass_for_another_key() {
     );
 }
 
-#[test]
-fn a_label_is_harmless_on_a_terminal_and_one_line() {
-    let item = ContentItem {
-        kind: Some("ext4".to_owned()),
-        label: Some(format!("\u{1b}[2J\n\u{9b}1m\u{202e}{}", "x".repeat(64 << 10))),
-        size_bytes: 1 << 30,
-        ..ContentItem::default()
-    };
-    let contents = Contents { items: vec![item], unknown: None };
-    for line in contents.lines().into_iter().chain([contents.summary()]) {
-        assert!(
-            !line.chars().any(|c| c.is_control() || c == '\u{202e}') && line.len() < 400,
-            "{line:?}"
-        );
-    }
-    assert!(
-        contents.lines()[0].starts_with("ext4 '\\u{1b}[2J\\n\\u{9b}1m\\u{202e}xxx"),
-        "{:?}",
-        contents.lines()
-    );
-    assert_eq!(contents.identity_lines().iter().map(|line| line.lines().count()).sum::<usize>(), 1);
-}
-
-#[test]
-fn what_was_found_in_words() {
-    let item = |partition, kind: Option<&str>, label: Option<&str>| ContentItem {
+/// An item of 3 GiB in a partition, or on all of the medium.
+fn item(partition: Option<u32>, kind: Option<&str>, label: Option<&str>) -> ContentItem {
+    ContentItem {
         partition,
         offset_bytes: u64::from(partition.unwrap_or(0)) << 20,
         size_bytes: 3 << 30,
         kind: kind.map(str::to_owned),
         label: label.map(str::to_owned),
         ..ContentItem::default()
-    };
-    let table = ContentItem {
-        table: true,
-        uuid: Some("01-02".to_owned()),
-        ..item(None, Some("gpt"), None)
-    };
-    let mut items = vec![
+    }
+}
+
+fn known(items: Vec<ContentItem>) -> Contents {
+    Contents { items, unknown: None }
+}
+
+#[test]
+fn a_label_is_harmless_on_a_terminal_and_one_line() {
+    let label = format!("\u{1b}[2J\n\u{9b}1m\u{202e}{}", "x".repeat(64 << 10));
+    let contents = known(vec![item(None, Some("ext4"), Some(&label))]);
+    for line in contents.lines().into_iter().chain([contents.summary()]) {
+        let is_harmful = line.chars().any(|c| c.is_control() || c == '\u{202e}');
+        assert!(!is_harmful && line.len() < 400, "{line:?}");
+    }
+    let [line] = &contents.lines()[..] else { panic!() };
+    assert!(line.starts_with("ext4 '\\u{1b}[2J\\n\\u{9b}1m\\u{202e}xxx"), "{line:?}");
+    assert_eq!(contents.identity_lines().iter().map(|line| line.lines().count()).sum::<usize>(), 1);
+}
+
+#[test]
+fn what_was_found_in_words() {
+    let gpt = item(None, Some("gpt"), None);
+    let table = ContentItem { table: true, uuid: Some("01-02".to_owned()), ..gpt };
+    let mut contents = known(vec![
         table.clone(),
         item(Some(1), Some("vfat"), Some("BOOT")),
         item(Some(2), Some("linux_raid_member"), None),
-    ];
-    items.push(item(Some(3), None, None));
-    let mut contents = Contents { items, unknown: None };
+        item(Some(3), None, None),
+    ]);
     insta::assert_snapshot!(contents.lines().join("\n"), @r"
     partition table gpt, 3 partitions
     partition 1: vfat 'BOOT', 3 GiB
@@ -74,38 +68,35 @@ fn what_was_found_in_words() {
     signature at 3145728+3221225472
     ");
     contents.unknown = Some("partition 4: it did not answer within 10 s".to_owned());
-    assert_eq!(
-        contents.lines().last().unwrap(),
-        "there may be more: partition 4: it did not answer within 10 s"
-    );
+    let last = contents.lines().pop().unwrap();
+    assert_eq!(last, "there may be more: partition 4: it did not answer within 10 s");
     assert_eq!(contents.is_empty(), Some(false));
-    assert_eq!(Contents { items: vec![table], unknown: None }.summary(), "a partition table (gpt)");
+    assert_eq!(known(vec![table]).summary(), "a partition table (gpt)");
 }
 
 #[test]
 fn only_contents_that_could_be_read_are_called_empty() {
-    assert_eq!(Contents::default().is_empty(), Some(true));
-    assert_eq!(
-        Contents::default().lines(),
-        ["nothing that is recognised; data without a signature would not be"]
-    );
-    assert_eq!(Contents::unknown("it is gone").is_empty(), None);
-    assert_eq!(Contents::unknown("it is gone").lines(), ["cannot be told: it is gone"]);
-    let bare = ContentItem { partition: Some(1), size_bytes: 1 << 30, ..ContentItem::default() };
-    assert_eq!(Contents { items: vec![bare.clone()], unknown: None }.is_empty(), Some(true));
-    assert_eq!(Contents { items: vec![bare], unknown: Some(String::new()) }.is_empty(), None);
+    let bare = item(Some(1), None, None);
+    let half = Contents { items: vec![bare.clone()], unknown: Some(String::new()) };
+    for (contents, is_empty, line) in [
+        (
+            Contents::default(),
+            Some(true),
+            "nothing that is recognised; data without a signature would not be",
+        ),
+        (Contents::unknown("it is gone"), None, "cannot be told: it is gone"),
+        (known(vec![bare]), Some(true), "partition 1: nothing that is known, 3 GiB"),
+        (half, None, "partition 1: nothing that is known, 3 GiB"),
+    ] {
+        assert_eq!((contents.is_empty(), contents.lines()[0].as_str()), (is_empty, line));
+    }
 }
 
 #[test]
 fn of_many_things_four_are_named_and_the_rest_is_counted() {
-    let named = |many: usize| {
-        let item = |index| ContentItem {
-            partition: Some(index),
-            size_bytes: 1 << 30,
-            kind: Some(format!("fs{index}")),
-            ..ContentItem::default()
-        };
-        Contents { items: (1..=many as u32).map(item).collect(), unknown: None }.summary()
+    let named = |many| {
+        let one = |index| item(Some(index), Some(&format!("fs{index}")), None);
+        known((1..=many).map(one).collect()).summary()
     };
     assert_eq!(named(4), "fs1, fs2, fs3, fs4");
     assert_eq!(named(5), "fs1, fs2, fs3, fs4, and 1 more");

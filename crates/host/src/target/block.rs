@@ -163,18 +163,7 @@ mod tests {
 
     #[test]
     fn what_a_failed_open_means() {
-        let disk = InventoryEntry {
-            name: "sdb".to_owned(),
-            path: "/dev/sdb".into(),
-            number: crate::DeviceNumber { major: 8, minor: 16 },
-            diskseq: None,
-            size_bytes: 1 << 30,
-            read_only: false,
-            medium: record::Medium::default(),
-            link: record::Link::default(),
-            partitions: Vec::new(),
-            uses: Vec::new(),
-        };
+        let disk = InventoryEntry { name: "sdb".to_owned(), ..InventoryEntry::default() };
         let message =
             |errno: rustix::io::Errno| open_failed("/dev/sdb", &disk, errno.into()).to_string();
         insta::assert_snapshot!(message(rustix::io::Errno::ACCESS), @"no right to open '/dev/sdb'; run it as root, or name a directory on the medium instead");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use blockio::{FileIdentity, LoopBacking};
 
 use super::BackedBy;
-use crate::roots::{DeviceNumber, Roots, text};
+use crate::roots::{DeviceNumber, Roots, device_number};
 
 /// A file that holds the content of a stacked device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +48,9 @@ impl BackingFile {
 /// sysfs.
 pub(super) fn below_loop(roots: &Roots, name: &str, dir: &Path, path: String) -> BackedBy {
     let path = PathBuf::from(path);
-    let number = text(&dir.join("dev")).and_then(|text| text.parse().ok());
-    match number.and_then(|number| loop_backing_at(roots, &Path::new("/dev").join(name), number)) {
+    match device_number(dir)
+        .and_then(|number| loop_backing_at(roots, &Path::new("/dev").join(name), number))
+    {
         Some(known) if known.rdevice != 0 => {
             BackedBy::Device(DeviceNumber::from_raw(known.rdevice))
         }

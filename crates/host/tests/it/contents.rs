@@ -242,13 +242,6 @@ fn data_without_a_signature_is_nothing_and_what_is_too_small_is_no_error() {
 }
 
 #[test]
-fn a_copied_machine_has_media_and_no_contents() {
-    let machine = crate::machine::Machine::of("known stick");
-    let disk = machine.found("sdb");
-    assert_eq!(flashmark_host::contents(&machine.roots, &disk).is_empty(), None);
-}
-
-#[test]
 fn every_medium_of_this_machine_can_be_looked_at() {
     let roots = Roots::default();
     for disk in list(&roots) {

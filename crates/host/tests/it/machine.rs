@@ -8,8 +8,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use flashmark_host::{
-    Access, Claim, InventoryEntry, Location, Partition, ResolvedTarget, Roots, buses, claim, facts,
-    find, health, list, resolve, throttled, uses,
+    Access, Claim, HostPressure, InventoryEntry, Location, Partition, ResolvedTarget, Roots, buses,
+    claim, contents, facts, find, health, list, resolve, throttled, uses,
 };
 use record::units::Bytes;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -209,6 +209,8 @@ impl Machine {
             }
             ["health"] => json(health(&self.roots, self.noted.as_ref().unwrap()), &[]),
             ["throttled"] => throttled(&self.roots).unwrap_or_default(),
+            ["pressure"] => format!("{:?}", HostPressure::now(&self.roots)),
+            ["contents", disk] => lines(contents(&self.roots, &self.found(disk)).lines()),
             ["facts"] => json(facts(&self.roots), &[]),
             _ => panic!("{question}: no question to a machine"),
         };
