@@ -71,8 +71,7 @@ fn names_its_own_run(shown: &Shown<'_>) -> Vec<String> {
 
 /// The words with which a screen gives a level.
 fn leads(level: Fitness) -> [String; 2] {
-    let word = capitalised(level.word());
-    [format!("{word} for "), format!("{word}: ")]
+    [format!("{} for ", level.word().to_uppercase()), format!("{}: ", capitalised(level.word()))]
 }
 
 /// The levels that a text gives a use.
@@ -81,7 +80,7 @@ fn told(text: &str, noun: &str) -> Vec<Fitness> {
         let of_level = text.match_indices(lead.as_str());
         let mut sentences = of_level.map(|(at, lead)| &text[at + lead.len()..]);
         sentences.any(|rest| {
-            let end = [". ", ": ", ".\n"].iter().filter_map(|end| rest.find(end)).min();
+            let end = [". ", ": ", "; ", ".\n"].iter().filter_map(|end| rest.find(end)).min();
             rest[..end.unwrap_or(rest.len())].contains(noun)
         })
     };
@@ -104,7 +103,7 @@ fn levels_that_differ(shown: &Shown<'_>) -> Vec<String> {
         if !shown.page.split("<b>").any(is_badge) {
             wrong.push(format!("the page does not say {noun}: {}", level.word()));
         }
-        let on_screen = told(&screen, noun);
+        let on_screen = told(&screen, &findings::name_of_use(record, of.wanted));
         let has_verdict = record.findings.iter().any(|it| it.id == of.wanted.verdict_id());
         let may_be_silent = is_refused || level < Fitness::NotSuitable || is_asked && !has_verdict;
         if !(on_screen == [level] || on_screen.is_empty() && may_be_silent) {

@@ -28,7 +28,8 @@ fn readme(root: &Path) -> Result<String> {
     let record = fs::read_to_string(root.join("fixtures/records/directory-check.json"))?;
     let mut record = record::Record::from_json(&record)?;
     findings::Analysis::of(&record, &[]).keep_in(&mut record);
-    let screen = report::text::check(&record, 80, false);
+    let place = report::text::DetailsLocation::default();
+    let screen = report::text::check(&record, 80, false, &place);
     let screen: String = screen.lines().map(|line| format!("    {line}\n")).collect();
     let page = fs::read_to_string(root.join("README.md"))?;
     let [begin, end] = ["<!-- check: begin -->\n", "<!-- check: end -->"];

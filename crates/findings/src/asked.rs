@@ -13,7 +13,7 @@ pub fn undecided(record: &Record, uses: &[Use]) -> Vec<String> {
         levels.iter().filter(|one| one.wanted == *wanted).any(|one| {
             let is_known = !matches!(one.level, Fitness::NotTested | Fitness::CannotTell);
             let is_at_border = matches!(one.level, Fitness::Poor | Fitness::Usable);
-            is_known && one.condition.is_none() && !(one.few_samples.is_some() && is_at_border)
+            is_known && one.condition.is_none() && !(one.sure_percent.is_some() && is_at_border)
         })
     };
     let open = uses.iter().filter(|wanted| !is_decided(wanted)).map(Use::to_string);

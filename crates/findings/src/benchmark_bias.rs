@@ -24,11 +24,16 @@ fn reasons(findings: &[Finding]) -> impl Iterator<Item = &'static str> {
     BIASES.into_iter().filter(move |(id, _)| is_certain(id)).map(|(_, words)| words)
 }
 
+/// "Benchmarks overstate it: it is fast only in small spans."
+pub(crate) fn named(findings: &[Finding]) -> Option<String> {
+    listed(reasons(findings)).map(|reasons| format!("{OVERSTATED} {reasons}."))
+}
+
 /// Adds the reasons of the overstatement at the start of the verdict.
 pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
-    let Some(reasons) = listed(reasons(findings)) else { return };
+    let Some(text) = named(findings) else { return };
     for verdict in verdicts.iter_mut().filter(|finding| finding.id == "verdict") {
-        let text = format!("{OVERSTATED} {reasons}.");
+        let text = text.clone();
         verdict.statement = format!("{text} {}", verdict.statement);
         if let Some(Outcome::Uses { sentences }) = &mut verdict.outcome {
             sentences.insert(0, VerdictSentence { text, level: None, has_reason: false });

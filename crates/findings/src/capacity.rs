@@ -76,6 +76,13 @@ fn probe(record: &Record) -> Option<(Finding, Option<CapacityKind>)> {
     Some((draft.notes(notes).notes(how(cell)).done(), Some(kind)))
 }
 
+/// "it says 32 GiB, it has 8 GiB": the sizes of a fake, as far as its probe found them.
+pub(crate) fn sizes_of_a_fake(record: &Record) -> Option<String> {
+    let (cell, kind) = capacity_verdict(record).filter(|(_, kind)| kind.is_fake())?;
+    let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
+    Some(format!("{}, {}.", says(declared), has(cell, kind, declared)))
+}
+
 /// "it says 32 GiB": what a fake declares.
 fn says(declared: Option<u64>) -> String {
     declared.map_or("it declares more".into(), |bytes| format!("it says {}", Bytes(bytes)))

@@ -85,6 +85,12 @@ impl<'a> Figures<'a> {
         figures
     }
 
+    /// The size of random writes that decides: 16 KiB where these are the slower ones.
+    pub fn deciding_write(self) -> Option<HeadlineFigure> {
+        let block_bytes = self.small_writes().first()?.cell.params.block_bytes?;
+        HeadlineFigure::at(test::RANDOM_WRITE, block_bytes)
+    }
+
     /// The weaker of random writes of 4 and 16 KiB whose level is known.
     pub(crate) fn weaker_small_write(self) -> Option<UsableEstimate<'a>> {
         self.small_writes().into_iter().find(|figure| figure.bound.is_none())

@@ -120,6 +120,12 @@ fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<S
     hints
 }
 
+/// "3 % of its rated life used": the wear that a healthy medium reports.
+pub(crate) fn life(record: &Record) -> Option<String> {
+    let used = record.medium.health.as_ref()?.used_percent.filter(|used| used.is_finite())?;
+    Some(format!("{} % of its rated life used", significant(used)))
+}
+
 /// `health`: the wear that the medium reports.
 fn health(record: &Record) -> Option<Finding> {
     let health = record.medium.health.as_ref()?;

@@ -17,6 +17,7 @@ mod advice;
 mod analysis;
 mod asked;
 mod benchmark_bias;
+mod brief;
 mod caches;
 mod capacity;
 mod caveats;
@@ -84,6 +85,7 @@ use record::{Finding, Record, Severity, Use};
 pub use analysis::Analysis;
 pub use asked::undecided;
 pub use benchmark_bias::is_overstated;
+pub use brief::{Brief, brief, name_of_use};
 pub use caveats::{LINK_SLACK, add_caveats};
 pub use compare::{
     BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedBy, ComparedFigure,

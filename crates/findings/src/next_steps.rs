@@ -102,7 +102,7 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
     }
     if genuineness::is_damage_open(record) {
         let again = ["check", target, "--budget", LONGER];
-        return vec![NextStep::run("Whether it is damaged, after copying what is on it", &again)];
+        return vec![NextStep::run("After a copy of its data", &again)];
     }
     Vec::new()
 }
@@ -111,7 +111,7 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
 fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
     let levels = levels_of(&record.findings);
     let is_not_suitable = |of: &&UseLevel| {
-        matches!(of.level, Fitness::NotSuitable | Fitness::Poor) && of.few_samples.is_none()
+        matches!(of.level, Fitness::NotSuitable | Fitness::Poor) && of.sure_percent.is_none()
     };
     let mut steps: Vec<NextStep> = levels
         .iter()
@@ -119,18 +119,18 @@ fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
         .map(|of| step_to_better_medium(record, of.wanted, target))
         .into_iter()
         .collect();
-    let is_open = |of: &&UseLevel| of.few_samples.is_some() || of.level == Fitness::CannotTell;
+    let is_open = |of: &&UseLevel| of.sure_percent.is_some() || of.level == Fitness::CannotTell;
     if let Some(open) = levels.iter().find(is_open) {
         let wanted = String::from(open.wanted);
         let typed = record.run.command.windows(2).filter(|two| two[0] == "--claim");
         let claims = typed.flatten().map(String::as_str);
         let words = ["check", target, "--for", &wanted, "--budget", LONGER];
         let arguments: Vec<&str> = words.into_iter().chain(claims).collect();
-        steps.push(NextStep::run("What few samples leave open", &arguments));
+        steps.push(NextStep::run("More samples", &arguments));
     }
     let is_fast = steps.is_empty() && conditions::may_fill(record) && !is_longer(record);
     if is_fast && record.target.kind != TargetKind::Block {
-        steps.push(NextStep::run("Whether it stays this fast, in half an hour", &["run", target]));
+        steps.push(NextStep::run("Does it stay this fast? In half an hour", &["run", target]));
     }
     let certain =
         no_sign::command(record).filter(|_| genuineness::of(record) == Genuineness::NoSign);
@@ -144,7 +144,7 @@ fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
     steps.extend(certain.map(|words| {
         let time = no_sign::time(record).map(|time| format!(" ({time})")).unwrap_or_default();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        NextStep::run(&format!("Whether it is certainly genuine, which erases it{time}"), &words)
+        NextStep::run(&format!("Every block, which erases it{time}"), &words)
     }));
     steps
 }
@@ -159,9 +159,9 @@ fn is_lent(record: &Record) -> bool {
 /// (docs/field/classes.md#minimum-rates).
 fn step_to_better_medium(record: &Record, wanted: Use, target: &str) -> NextStep {
     let name = String::from(wanted);
-    let mut arguments = vec!["check", target, "--for", &name];
+    let arguments = ["check", target, "--for", &name];
     if matches!(Flush::of(record), Flush::Lies(..)) {
-        return NextStep::run("Whether another medium does better, put in its place", &arguments);
+        return NextStep::run("Try another one", &arguments);
     }
     let (label, claim) = match wanted {
         Use::RootDisk | Use::Database => ("A1 or A2", "app=A1".to_owned()),
@@ -172,13 +172,13 @@ fn step_to_better_medium(record: &Record, wanted: Use, target: &str) -> NextStep
         },
         Use::Logger => ("high endurance", String::new()),
     };
-    let words = format!("Look for a medium that says {label}, put it there, and hold it to that");
-    if !claim.is_empty() {
-        arguments.extend(["--claim", &claim]);
+    let words = format!("Try one that says {label}");
+    match claim.is_empty() {
+        true => NextStep::run(&words, &arguments),
+        false => NextStep::run(&words, &["check", target, "--claim", &claim]),
     }
-    NextStep::run(&words, &arguments)
 }
 
 /// Video speed classes, in MB/s.
 const VIDEO_CLASSES: [u32; 5] = [6, 10, 30, 60, 90];
-const VIDEO_LABEL: &str = "a video class (V30 and so on) of that rate";
+const VIDEO_LABEL: &str = "a video class of that rate";

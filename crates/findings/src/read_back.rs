@@ -21,10 +21,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     if is_fake(record) || usability::is_host_cached(record) {
         return None;
     }
-    let count = |name| {
-        let counts = record.cells_of(test::READ_BACK).filter_map(|cell| number(cell, name));
-        counts.fold(0, |sum: u64, n| sum.saturating_add(n as u64))
-    };
+    let count = |name| count(record, name);
     let read = count(metric::READ_BACK);
     if read == 0 {
         return untested(record);
@@ -59,6 +56,17 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     );
     let first = first.map(|at| format!("the first lost one at {at}"));
     Some(draft.note(format!("{of} were read back, {lost} lost")).notes(first).note(recent).done())
+}
+
+/// "2500 writes read back"; `None` if none was.
+pub(crate) fn in_short(record: &Record) -> Option<String> {
+    let read = count(record, metric::READ_BACK);
+    (read > 0).then(|| format!("{read} writes read back"))
+}
+
+fn count(record: &Record, name: &str) -> u64 {
+    let counts = record.cells_of(test::READ_BACK).filter_map(|cell| number(cell, name));
+    counts.fold(0, |sum: u64, n| sum.saturating_add(n as u64))
 }
 
 /// Said if nothing was read back of what was written.

@@ -89,13 +89,13 @@ fn skipped<'a>(record: &'a Record, test: &str) -> Option<&'a str> {
 }
 
 /// Reason for a probe that its time limit ended.
-const PROBE_CUT: &str = "the probe of its capacity was not done when its time was up; `flashmark run` with \
-                         `--only capacity` takes as long as it needs.";
+const PROBE_CUT: &str =
+    "its probe was not done in time; `--only capacity` takes as long as it needs.";
 
 /// Reason why the probe of the capacity has no result.
 fn not_probed(record: &Record) -> String {
     match skipped(record, test::CAPACITY) {
-        Some(reason) => format!("the probe of its capacity was left out: {reason}."),
+        Some(reason) => format!("{reason}."),
         None if genuineness::is_probe_cut(record) => {
             match (probe_error(record), genuineness::failed_places(record)) {
                 (Some(why), _) => format!("the probe of its capacity ended by an error: {why}."),
@@ -234,10 +234,7 @@ fn not_judged(record: &Record) -> String {
         .find_map(|test| skipped(record, test));
     match skip {
         Some(reason) => format!("it was not written: {reason}."),
-        None => {
-            "what uses depend on was not measured, or came to no figure that is known well enough."
-                .into()
-        }
+        None => "what uses depend on was not measured, or not well enough.".into(),
     }
 }
 
@@ -245,7 +242,7 @@ fn not_judged(record: &Record) -> String {
 const FAULTS: [&str; 4] = ["io-error", "verify", "read-back", "capacity"];
 
 /// Reason why the capacity of a damaged medium is not reported.
-const DAMAGED: &str = "a damaged medium cannot show whether all of its capacity is there.";
+const DAMAGED: &str = "a damaged medium does not show its capacity.";
 
 /// The same for a medium of which it cannot be told if it is damaged.
 fn damaged(record: &Record) -> &'static str {

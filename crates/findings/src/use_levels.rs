@@ -19,8 +19,8 @@ pub struct UseLevel {
     pub condition: Option<Condition>,
     /// Bytes of the medium on which the level rests, if that was not all of it.
     pub within_bytes: Option<u64>,
-    /// Note if the level rests on few samples: "few samples, 59 % sure".
-    pub few_samples: Option<String>,
+    /// How sure the level is, in percent, if it rests on few samples.
+    pub sure_percent: Option<u32>,
 }
 
 /// Level of a medium for each of the five uses, in their usual order: from the findings of the
@@ -54,7 +54,7 @@ fn of_kind(wanted: Use, sources: [&[UseLevel]; 2], unjudged: Fitness) -> Vec<Use
         level: unjudged,
         condition: None,
         within_bytes: None,
-        few_samples: None,
+        sure_percent: None,
     };
     known.into_iter().find(|found| !found.is_empty()).unwrap_or_else(|| vec![none])
 }
@@ -85,7 +85,7 @@ fn level_of(finding: &Finding) -> Option<UseLevel> {
             level: *level,
             condition: *condition,
             within_bytes: *within_bytes,
-            few_samples: verdict::few_samples(finding.confidence),
+            sure_percent: verdict::sure_percent(finding.confidence),
         }),
         _ => None,
     }

@@ -127,8 +127,12 @@ pub(crate) fn is_sure(verdict: &UseVerdict) -> bool {
 
 /// Note on a level that rests on few samples: "few samples, 59 % sure"; `None` from 95 % on.
 pub(crate) fn few_samples(confidence: Option<f64>) -> Option<String> {
-    let share = confidence.filter(|share| *share < 0.95)?;
-    Some(format!("{FEW_SAMPLES}, {:.0} % sure", (100.0 * share).floor()))
+    Some(format!("{FEW_SAMPLES}, {} % sure", sure_percent(confidence)?))
+}
+
+/// How sure a level is, in percent; `None` from 95 % on.
+pub(crate) fn sure_percent(confidence: Option<f64>) -> Option<u32> {
+    confidence.filter(|share| *share < 0.95).map(|share| (100.0 * share) as u32)
 }
 
 /// A use without a verdict in this record.

@@ -20,10 +20,14 @@ pub(crate) fn of(record: &Record) -> impl Iterator<Item = &Wait> {
     })
 }
 
+/// The longest of them, in nanoseconds.
+pub(crate) fn longest_ns(record: &Record) -> Option<u64> {
+    of(record).map(|wait| wait.silent_ns).max()
+}
+
 /// "; slowest wait 25.0 s", if there was a long one.
 pub(crate) fn slowest(record: &Record) -> String {
-    let longest_ns = of(record).map(|wait| wait.silent_ns).max();
-    longest_ns.map(|ns| format!("; slowest wait {}", Nanos(ns))).unwrap_or_default()
+    longest_ns(record).map(|ns| format!("; slowest wait {}", Nanos(ns))).unwrap_or_default()
 }
 
 /// The cell in whose turn a wait was.

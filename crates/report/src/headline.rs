@@ -2,13 +2,13 @@
 //! sizes.
 
 use findings::usability::{self, ExclusionReason};
-use findings::{Figures, KnownFigure, is_verdict, standard_cell};
+use findings::{Figures, KnownFigure, standard_cell};
 use record::collection::{Figure, HeadlineFigure};
-use record::units::{Bytes, KIB, significant};
-use record::{Cell, Finding, Record, Severity, metric, test};
+use record::units::{Bytes, KIB};
+use record::{Cell, Record, metric, test};
 
 use crate::figure::{self, Shown};
-use crate::{caveats, words, yardstick};
+use crate::{caveats, words};
 
 /// Block sizes at which random write is always shown: media exist with 261 IOPS at 4 KiB and 4 at
 /// 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
@@ -224,87 +224,3 @@ pub(crate) const TESTS: [&str; 7] = [
     test::RANDOM_READ,
     test::RANDOM_WRITE,
 ];
-
-/// Two or three sentences that only state numbers; findings judge them.
-pub(crate) fn sentences(record: &Record) -> Vec<String> {
-    let is_fault = |finding: &Finding| {
-        finding.severity == Severity::Failure
-            && !is_verdict(finding)
-            && !finding.id.ends_with("claim")
-    };
-    // Rates do not matter for a medium that must not be used.
-    if record.findings.iter().any(is_fault) {
-        return Vec::new();
-    }
-    let is_usable = |cell: &Cell| usability::exclusion(record, cell).is_none();
-    let mut writes = random_writes(record);
-    writes.retain(|row| row.cell.is_none_or(is_usable));
-    let mut sentences: Vec<String> = random_write_sentence(&writes).into_iter().collect();
-    sentences.extend(worst_sentence(record));
-    let rate = |wanted| {
-        let known = Figures::of(record).get(wanted)?;
-        figure::show(known.cell, known.metric, &known.estimate).value()
-    };
-    let rates = [
-        ("writes", rate(HeadlineFigure::SequentialWrite)),
-        ("reads", rate(HeadlineFigure::SequentialRead)),
-    ];
-    let rates: Vec<String> = rates
-        .iter()
-        .filter_map(|(what, bps)| {
-            Some(format!("{what} reach {}", words::quantity(metric::BPS, (*bps)?)))
-        })
-        .collect();
-    if !rates.is_empty() {
-        sentences.push(format!("Sequential {}.", rates.join(", sequential ")));
-    }
-    sentences
-}
-
-/// "Random writes of 4 KiB reach 49.2 IOPS (46.0 to 50.2): 1.8x slower than a 5400 rpm laptop disk
-/// (90 IOPS). Those of 16 KiB reach only 2.20 IOPS (2.10 to 2.30)."
-fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
-    let sized = writes.iter().filter_map(|row| {
-        let ends = match &row.shown {
-            Shown::Number { interval, .. } => interval.trim_end_matches(" IOPS"),
-            Shown::Single { .. } | Shown::Withheld(_) => return None,
-        };
-        let cell = row.cell?;
-        let [low, high] = cell.metrics.iops.and_then(|iops| iops.ci95).unwrap_or([0.0, f64::MAX]);
-        Some((cell.params.block_bytes?, row.shown.value()?, ends, low, high))
-    });
-    let measured: Vec<(u64, f64, &str, f64, f64)> = sized.collect();
-    let is_small = |it: &&(u64, f64, &str, f64, f64)| it.0 == 4 * KIB;
-    let &(size, iops, ends, low, _) = measured.iter().find(is_small).or(measured.first())?;
-    let mut text = format!(
-        "Random writes of {} reach {} IOPS ({ends}): {} a {} ({} IOPS)",
-        Bytes(size),
-        significant(iops),
-        words::against(iops / yardstick::DISK_IOPS),
-        yardstick::DISK,
-        yardstick::DISK_IOPS
-    );
-    let collapse = measured
-        .iter()
-        .filter(|(other, slow, _, _, high)| {
-            // The weaker of 4 and 16 KiB decides.
-            *other == 16 * KIB && *high < low || *other < 16 * KIB && *slow < iops / 4.0
-        })
-        .min_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((other, slow, ends, ..)) = collapse {
-        text.push_str(&format!(
-            ". Those of {} reach only {} IOPS ({ends})",
-            Bytes(*other),
-            significant(*slow)
-        ));
-    }
-    Some(text + ".")
-}
-
-/// "The slowest of 301450 small writes took 2.50 s." Long write stalls break data loggers and video
-/// recording.
-fn worst_sentence(record: &Record) -> Option<String> {
-    let longest = findings::longest_write(record)?;
-    let took = words::quantity("_ns", longest.ns as f64);
-    Some(format!("The slowest of {} small writes took {took}.", longest.n))
-}

@@ -15,7 +15,7 @@ use crate::tables::{self, Table, TableColumn, TableRow};
 use crate::{caveats, display, headline, words};
 
 pub use explained::explained;
-pub use screen::{DetailsLocation, one_screen, summary};
+pub use screen::{DetailsLocation, check, one_screen, summary};
 pub(crate) use screen::{RowTexts, ScreenContent, content};
 pub use wrap::fold;
 use wrap::joined;
@@ -41,44 +41,6 @@ pub fn details(record: &Record, run: &str, width: usize, colour: bool) -> String
     out.text
 }
 
-/// Three answers (genuine, fit, healthy) and the four main figures; lines of at most `width`
-/// columns.
-pub fn check(record: &Record, width: usize, colour: bool) -> String {
-    let mut out =
-        Page { text: String::new(), width: width.max(MIN_WIDTH), style: AnsiStyle(colour) };
-    out.prose(&words::medium_line(record), 2, AnsiStyle::strong);
-    for finding in record.findings.iter().filter(|finding| finding.id == NOT_RESTORED) {
-        out.statement(finding, "");
-    }
-    if let Some(state) = caveats::state(record) {
-        out.prose(&state, 0, AnsiStyle::warn);
-    }
-    out.line("");
-    let summary = record.summary.clone().unwrap_or_default();
-    out.answer("Genuine?", summary.genuine, &summary.genuine_reason);
-    out.answer("Fit?", summary.fit, &summary.fit_reason);
-    out.answer("Healthy?", summary.healthy, &summary.healthy_reason);
-    for finding in record.findings.iter().filter(|finding| finding.id == CLAIM) {
-        out.answer("As claimed?", claim_answer(finding), &finding.statement);
-    }
-    let rows = headline::check_figures(record);
-    let reasons: Vec<&str> = rows.iter().filter_map(|row| row.shown.withheld()).collect();
-    if reasons.len() == rows.len() && reasons.iter().all(|reason| *reason == reasons[0]) {
-        out.line("");
-        out.prose(&format!("No speed was measured: {}.", reasons[0]), 2, |_, text| text.to_owned());
-        return out.text;
-    }
-    out.heads();
-    for row in rows {
-        out.row(&row.label, &row.shown, row.stop(), &row.worst());
-    }
-    let of_all = caveats::of_record(record).into_iter().filter(|caveat| caveat.is_of_all());
-    for caveat in of_all.take(CHECK_CAVEATS) {
-        out.prose(&format!("Caveat: {}", caveat.full_text()), 2, AnsiStyle::warn);
-    }
-    out.text
-}
-
 /// Next steps for the user, a line or two for each; lines of at most `width` columns, except for
 /// longer commands. Empty if there is nothing to do.
 pub fn next_steps(record: &Record, width: usize) -> String {
@@ -95,9 +57,6 @@ pub fn next_steps(record: &Record, width: usize) -> String {
     }
     out.text
 }
-
-/// Number of caveats that a check shows; they cover all its figures.
-const CHECK_CAVEATS: usize = 2;
 
 /// Every finding with its evidence, its confidence, and its meaning; lines of at most `width`
 /// columns.
@@ -330,14 +289,10 @@ impl Page {
         }
     }
 
+    /// The medium, how the run went, and the three answers with their whole reasons.
     fn opening(&mut self, record: &Record) {
         self.prose(&words::medium_line(record), 2, AnsiStyle::strong);
-        // The result is read first, and many readers stop there; only data at risk comes before it.
-        for finding in record
-            .findings
-            .iter()
-            .filter(|finding| finding.id == "verdict" || finding.id == NOT_RESTORED)
-        {
+        for finding in record.findings.iter().filter(|finding| finding.id == NOT_RESTORED) {
             self.statement(finding, "");
         }
         let label = record.run.label.as_deref().map(printable).filter(|label| !label.is_empty());
@@ -349,21 +304,26 @@ impl Page {
         if let Some(state) = caveats::state(record) {
             self.prose(&state, 0, AnsiStyle::warn);
         }
-        // A fault of the medium is already in the verdict.
-        let is_in_verdict = |finding: &Finding| {
-            record.findings.iter().any(|verdict| findings::repeats(verdict, finding))
-        };
-        let is_first = |finding: &&Finding| finding.severity == Severity::Failure;
-        for finding in record
-            .findings
-            .iter()
-            .filter(is_first)
-            .filter(|finding| finding.id != "verdict" && !is_in_verdict(finding))
-        {
-            self.statement(finding, "");
+        if record.cells.is_empty() {
+            return;
         }
-        for sentence in headline::sentences(record) {
-            self.prose(&sentence, 2, |_, text| text.to_owned());
+        let summary = record.summary.clone().unwrap_or_default();
+        self.answer("Genuine?", summary.genuine, &summary.genuine_reason);
+        self.answer("Fit?", summary.fit, &summary.fit_reason);
+        self.answer("Healthy?", summary.healthy, &summary.healthy_reason);
+        for finding in record.findings.iter().filter(|finding| finding.id == CLAIM) {
+            self.answer("As claimed?", claim_answer(finding), &finding.statement);
+        }
+        let is_told = |finding: &Finding| {
+            let reasons = [&summary.genuine_reason, &summary.fit_reason, &summary.healthy_reason];
+            findings::is_verdict(finding)
+                || [CLAIM, NOT_RESTORED].contains(&finding.id.as_str())
+                || reasons.contains(&&finding.statement)
+        };
+        for finding in record.findings.iter().filter(|it| it.severity == Severity::Failure) {
+            if !is_told(finding) {
+                self.statement(finding, "");
+            }
         }
     }
 
@@ -375,11 +335,7 @@ impl Page {
             Answer::Partly | Answer::Inconclusive | Answer::NotTested => AnsiStyle::warn,
         };
         let word = answer.words();
-        let is_clause = because.starts_with(|c: char| c.is_lowercase());
-        let joint = match answer {
-            Answer::NotTested if is_clause => ", because",
-            _ => ":",
-        };
+        let joint = if because.is_empty() { "" } else { ":" };
         let text = format!("{question:ANSWER$}{word}{joint} {}", printable(because));
         let lead = format!("{question:ANSWER$}{word}");
         let painted = format!("{question:ANSWER$}{}", style(&self.style, word));

@@ -174,15 +174,11 @@ pub fn deliver(
     show(record, dir.name(), &files, outputs.details, stream)
 }
 
-/// Three answers and four figures, and where to find the rest.
+/// The eight lines of a check.
 pub fn check_screen(record: &Record, dir: &RunDir) -> String {
     let (width, colour) = (OutputStream::Output.width(), OutputStream::Output.has_colour());
-    format!(
-        "{}\n{}Everything that was measured: {}\n",
-        report::text::check(record, width, colour),
-        report::text::next_steps(record, width),
-        unbroken(&format!("flashmark show {} --details", dir.name()))
-    )
+    let rest = DetailsLocation { run: dir.name(), files: &[] };
+    report::text::check(record, width, colour, &rest)
 }
 
 /// Summary of a check as one line of JSON, at the same path as in a record, with the name of the

@@ -13,8 +13,8 @@ const ELSEWHERE: [&str; 9] =
 /// A command after `flashmark`, its exit code, and words of its screen.
 const TYPED: [(&str, i32, &str); 20] = [
     ("list", 0, ""),
-    ("run sim:class10 --suite standard", 0, "Not suitable for"),
-    ("run sim:class10 --for root-disk", 1, "Not suitable for a"),
+    ("run sim:class10 --suite standard", 0, "NOT SUITABLE"),
+    ("run sim:class10 --for root-disk", 1, "NOT SUITABLE"),
     ("compare latest card-b.json", 0, "Random write"),
     ("compare --before B --after A --fail-if 10%", 0, "no"),
     ("run sim:a1 --claim random-write=500IOPS,p99=20ms --strict --quiet", 0, ""),
@@ -31,7 +31,7 @@ const TYPED: [(&str, i32, &str); 20] = [
     ("sim list", 0, "class10"),
     ("resume", 2, ""),
     ("restore", 0, "No run has data left to restore"),
-    ("check . --budget 5s", 0, "Genuine?"),
+    ("check . --budget 5s", 0, "All of it: "),
 ];
 
 /// Commands that README names, without what follows two blanks or a pipe.

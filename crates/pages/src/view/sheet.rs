@@ -173,7 +173,7 @@ fn badge(record: &Record, use_level: &UseLevel) -> Badge {
         word: use_level.level.word(),
         note: match use_level {
             UseLevel { condition: Some(_), .. } => "on a condition".to_owned(),
-            UseLevel { few_samples: Some(_), .. } => "few samples".to_owned(),
+            UseLevel { sure_percent: Some(_), .. } => "few samples".to_owned(),
             UseLevel { within_bytes: Some(bytes), .. } => format!("in {}", decimal(*bytes)),
             _ => String::new(),
         },

@@ -1,24 +1,28 @@
-//! One screen: the results of a run in the lines of a small terminal. Parts that do not fit are
-//! counted, and their place is given at the end.
+//! The first screen of a run: eight lines with what decides, and for a run of a suite the table of
+//! its figures below. Parts that do not fit are counted, and their place is given at the end.
 
 mod bottom;
-mod faults;
+mod brief_figures;
 mod figures;
 mod matrix;
-mod uses;
+mod view;
 
+use record::Record;
 use record::test::RANDOM_WRITE;
 use record::text::printable;
-use record::{Finding, Record, Severity};
 
-use self::faults::CLAIMS;
 use self::figures::ScreenRow;
+use self::view::{Part, Tone};
 use super::AnsiStyle;
 use super::wrap::cut;
 use crate::{caveats, display, figure, words};
 
 pub(crate) use self::figures::RowTexts;
 
+/// Lines of the first screen.
+const FIRST: usize = 8;
+/// Lines for claims above a table of figures.
+const CLAIMS: usize = 2;
 /// Lines of a small terminal, without the one for the next command.
 const LINES: usize = 23;
 /// Width of a terminal with so few lines; a narrower one may use more lines in proportion.
@@ -33,8 +37,21 @@ pub struct DetailsLocation<'a> {
     pub files: &'a [(&'static str, String)],
 }
 
-/// Screen at the end of a run: the medium, its faults, its suitable uses, the main figures, and
-/// where the details are; at most 24 lines of 80 columns.
+/// The screen of a check: the medium, its suitable uses, whether it is genuine and healthy, its main
+/// figures, and the next step; at most eight lines of 80 columns, and one for each claim.
+pub fn check(record: &Record, width: usize, colour: bool, rest: &DetailsLocation<'_>) -> String {
+    let screen = Screen::of(record, width.max(super::MIN_WIDTH), colour, rest);
+    let mut parts = view::opening(record);
+    parts.push(view::figures(record));
+    parts.extend(view::caution(record));
+    parts.extend(view::next(record));
+    let most = screen.most(FIRST + view::claims(record).count());
+    let lines = screen.laid(parts, most - 1).into_iter().chain(screen.all_of_it());
+    ended(lines)
+}
+
+/// Screen at the end of a run: the answers of a check, the table of its figures, and where the
+/// details are; at most 24 lines of 80 columns.
 pub fn summary(record: &Record, width: usize, colour: bool) -> String {
     let run = printable(&record.run.id);
     one_screen(record, width, colour, &DetailsLocation { run: &run, ..DetailsLocation::default() })
@@ -48,100 +65,40 @@ pub fn one_screen(
     rest: &DetailsLocation<'_>,
 ) -> String {
     let width = width.max(super::MIN_WIDTH);
-    let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
     let screen = Screen::of(record, width, colour, rest);
     // A path is not broken, but may take several rows of the terminal.
     let rows = |line: &String| display::width(line).div_ceil(width).saturating_sub(1);
     let more: usize = screen.elsewhere(&[]).iter().map(rows).sum();
-    let lines = screen.laid(most.saturating_sub(more)).lines;
-    lines.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+    ended(screen.of_record(screen.most(LINES).saturating_sub(more)).lines.into_iter())
+}
+
+fn ended(lines: impl Iterator<Item = String>) -> String {
+    lines.map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 /// Content of the screen of 80 columns, for forms without aligned columns.
 pub(crate) fn content(record: &Record, rest: &DetailsLocation<'_>) -> ScreenContent {
     let screen = Screen::of(record, WIDTH, false, rest);
     ScreenContent {
-        sentences: screen.sentences(),
-        rows: screen.laid(LINES).rows,
+        sentences: view::opening(record)
+            .into_iter()
+            .skip(1)
+            .filter_map(|part| part.texts.into_iter().next())
+            .collect(),
+        rows: screen.of_record(LINES).rows,
         has_times: screen.has_times,
     }
 }
 
 /// Content of a screen as texts.
 pub(crate) struct ScreenContent {
-    /// Faults and uses of the medium, in the order of the screen.
+    /// The answers above the figures, in the order of the screen.
     pub sentences: Vec<String>,
     /// The table of figures.
     pub rows: Vec<RowTexts>,
     /// True if latencies of single I/Os are known.
     pub has_times: bool,
 }
-
-/// Most lines of each part.
-struct LineLimits {
-    medium: usize,
-    not_restored: usize,
-    state: usize,
-    faults: usize,
-    fault: usize,
-    verdict: usize,
-    skipped: usize,
-    caveats: usize,
-}
-
-const LAST: usize = 4;
-const CAPS: [LineLimits; LAST + 1] = [
-    LineLimits {
-        medium: 2,
-        not_restored: 3,
-        state: 3,
-        faults: 3,
-        fault: 2,
-        verdict: 3,
-        skipped: 2,
-        caveats: 2,
-    },
-    LineLimits {
-        medium: 1,
-        not_restored: 3,
-        state: 2,
-        faults: 3,
-        fault: 2,
-        verdict: 3,
-        skipped: 1,
-        caveats: 2,
-    },
-    LineLimits {
-        medium: 1,
-        not_restored: 3,
-        state: 2,
-        faults: 2,
-        fault: 2,
-        verdict: 3,
-        skipped: 1,
-        caveats: 2,
-    },
-    LineLimits {
-        medium: 1,
-        not_restored: 2,
-        state: 2,
-        faults: 1,
-        fault: 2,
-        verdict: 3,
-        skipped: 1,
-        caveats: 2,
-    },
-    LineLimits {
-        medium: 1,
-        not_restored: 2,
-        state: 1,
-        faults: 1,
-        fault: 1,
-        verdict: 3,
-        skipped: 1,
-        caveats: 1,
-    },
-];
 
 struct Screen<'a> {
     record: &'a Record,
@@ -154,12 +111,10 @@ struct Screen<'a> {
     next: String,
 }
 
-/// The lines of a screen, its rows of figures, and true if every size of random write is among
-/// them.
+/// The lines of a screen, and its rows of figures.
 struct ScreenLayout {
     lines: Vec<String>,
     rows: Vec<RowTexts>,
-    has_all: bool,
 }
 
 impl<'s> Screen<'s> {
@@ -176,104 +131,88 @@ impl<'s> Screen<'s> {
         Screen { record, width, style: AnsiStyle(colour), rest, has_times, next }
     }
 
-    /// The first layout that has room for every random write; else the first one that fits, which
-    /// the last always does.
-    fn laid(&self, most: usize) -> ScreenLayout {
-        let matrix = findings::matrix::of(self.record);
-        let laid = |caps: &LineLimits| match &matrix {
-            Some(matrix) => {
-                let lines = self.of_matrix(matrix, caps, most);
-                ScreenLayout { lines, rows: Vec::new(), has_all: true }
-            }
-            None => self.of_run(caps, most),
-        };
-        let mut tries: Vec<ScreenLayout> =
-            CAPS.iter().map(laid).filter(|laid| laid.lines.len() <= most).collect();
-        if tries.is_empty() {
-            return laid(&CAPS[LAST]);
+    fn of_record(&self, most: usize) -> ScreenLayout {
+        match findings::matrix::of(self.record) {
+            Some(matrix) => ScreenLayout { lines: self.of_matrix(&matrix, most), rows: Vec::new() },
+            None => self.of_run(most),
         }
-        let best = tries.iter().position(|laid| laid.has_all).unwrap_or(0);
-        tries.swap_remove(best)
     }
 
-    /// The sentences above the figures, not shortened.
-    fn sentences(&self) -> Vec<String> {
-        let faults = self.fault_findings().into_iter();
-        let mut sentences: Vec<String> = faults.map(|it| printable(&it.statement)).collect();
-        sentences.extend(caveats::state(self.record));
-        let judged = self.judged();
-        let verdict = judged.verdict.iter().cloned().collect();
-        sentences.extend(judged.ordered(judged.uses.clone(), verdict).concat());
-        sentences.extend(self.claims_not_failed().take(CLAIMS).map(|it| printable(&it.statement)));
-        sentences
+    /// The parts in at most `most` lines: those of the smallest rank give up a line first.
+    fn laid(&self, mut parts: Vec<Part>, most: usize) -> Vec<String> {
+        let mut laid: Vec<Vec<String>> = parts.iter().map(|part| self.lines_of(part)).collect();
+        while laid.iter().map(Vec::len).sum::<usize>() > most {
+            let gives = |(_, (part, lines)): &(usize, (&Part, &Vec<String>))| {
+                lines.len() > 1 && part.lines > 1 || part.may_go
+            };
+            let all = parts.iter().zip(&laid).enumerate();
+            let Some((at, _)) = all.filter(gives).min_by_key(|(_, (part, _))| part.rank) else {
+                break;
+            };
+            if laid[at].len() > 1 && parts[at].lines > 1 {
+                parts[at].lines -= 1;
+                laid[at] = self.lines_of(&parts[at]);
+            } else {
+                parts.remove(at);
+                laid.remove(at);
+            }
+        }
+        laid.concat()
+    }
+
+    /// The longest of its texts that fits its lines; if none does, the shortest, cut.
+    fn lines_of(&self, part: &Part) -> Vec<String> {
+        let most = self.most(part.lines);
+        let laid = part.texts.iter().map(|text| cut(text, self.width, 2, usize::MAX));
+        let fits = |lines: &Vec<String>| {
+            lines.len() <= most && lines.iter().all(|line| display::width(line) <= self.width)
+        };
+        let mut laid = laid;
+        let laid = laid.find(&fits).unwrap_or_else(|| {
+            let shortest = part.texts.last().map(String::as_str).unwrap_or_default();
+            let mut whole = sentences(shortest).map(|text| cut(&text, self.width, 2, usize::MAX));
+            whole.find(&fits).unwrap_or_else(|| cut(shortest, self.width, 2, most))
+        });
+        self.styled(&laid, 2, |style, line| style.toned(part.tone, line))
+    }
+
+    /// "All of it: flashmark show RUN --details".
+    fn all_of_it(&self) -> Vec<String> {
+        let run = Some(self.rest.run).filter(|run| !run.is_empty()).unwrap_or("latest");
+        let command = display::unbroken(&format!("flashmark show {run} --details"));
+        cut(&format!("All of it: {command}"), self.width, 2, usize::MAX)
     }
 
     /// The lines of a run.
-    fn of_run(&self, caps: &LineLimits, most: usize) -> ScreenLayout {
-        let record = self.record;
-        let mut top = self.prose(&words::medium_line(record), 2, caps.medium, AnsiStyle::strong);
-        let (faults, faults_left) = self.faults(caps);
-        top.extend(faults);
-        // The result is read first; if the medium must not be used, the state of the run does not
-        // matter.
-        let is_refused =
-            self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
-        let state = caveats::state(record).map(|state| {
-            let most = if is_refused { 1 } else { caps.state };
-            self.prose(&state, 2, most, AnsiStyle::warn)
-        });
-        let state = state.unwrap_or_default();
-        let (before, after) = if is_refused { (vec![], state) } else { (state, vec![]) };
-        top.extend(before);
-        let judged = self.judged();
-        let verdict = judged.verdict.as_ref().map(|statement| {
-            let most = caps.verdict + usize::from(judged.severity == Severity::Failure);
-            self.prose(statement, 2, most, of_severity(judged.severity))
-        });
-        let uses = self.of_uses(&judged.uses);
-        top.extend(judged.ordered(uses, verdict.unwrap_or_default()).concat());
-        top.extend(self.claims(caps));
-        top.extend(after);
+    fn of_run(&self, most: usize) -> ScreenLayout {
+        let claims = view::claims(self.record).count();
+        let mut top =
+            self.laid(view::opening(self.record), self.most(FIRST - 1 + claims.min(CLAIMS)));
         top.extend(self.facts());
-
-        let (rows, unplanned) = self.four();
+        let (mut rows, unplanned) = self.four();
         let wanted = self.others(&rows);
         let of_rows =
             |rows: &[ScreenRow<'_>]| rows.iter().map(|row| row.lines.len()).sum::<usize>();
         let heads = if rows.is_empty() && wanted.is_empty() { Vec::new() } else { self.heads() };
+        let bottom_of = |rows: &[ScreenRow<'_>]| self.bottom(rows, &unplanned);
 
-        let shown_cells =
-            |rows: &[ScreenRow<'_>]| rows.iter().filter(|row| row.cell.is_some()).count();
-        let bottom_of = |rows: &[ScreenRow<'_>]| {
-            let ranked = self.caveats(rows, caps.caveats);
-            let mut bottom = self.legend(rows);
-            bottom.extend(ranked.0);
-            bottom.extend(self.skipped(&unplanned, caps.skipped));
-            let left = [
-                self.cells_left(shown_cells(rows)),
-                counted(faults_left, "failure"),
-                counted(self.findings_left(), "finding"),
-                counted(ranked.1, "caveat"),
-            ];
-            bottom.extend(self.elsewhere(&left));
-            bottom
-        };
-
-        let mut rows = rows;
         let fixed = top.len() + heads.len() + bottom_of(&rows).len();
         // One line above the figures stays empty.
         let mut room = most.saturating_sub(fixed + of_rows(&rows) + 1);
-        let mut wanted = wanted.into_iter().peekable();
-        while let Some(row) = wanted.next_if(|row| row.lines.len() <= room) {
+        // Random writes of every size come before the rest.
+        let is_write = |row: &ScreenRow<'_>| row.cell.is_some_and(|cell| cell.test == RANDOM_WRITE);
+        let (writes, others): (Vec<_>, Vec<_>) = wanted.into_iter().partition(is_write);
+        for row in writes.into_iter().chain(others) {
+            if row.lines.len() > room {
+                break;
+            }
             room -= row.lines.len();
             rows.push(row);
         }
-        let is_write = |row: &ScreenRow<'_>| row.cell.is_some_and(|cell| cell.test == RANDOM_WRITE);
-        let has_all = !wanted.any(|row| is_write(&row));
         let bottom = bottom_of(&rows);
         let mut lines = top;
-        let used = lines.len() + heads.len() + of_rows(&rows) + bottom.len();
-        let mut blanks = most.saturating_sub(used);
+        let mut blanks =
+            most.saturating_sub(lines.len() + heads.len() + of_rows(&rows) + bottom.len());
         if !rows.is_empty() && blanks > 0 {
             lines.push(String::new());
             blanks -= 1;
@@ -285,7 +224,7 @@ impl<'s> Screen<'s> {
             lines.push(String::new());
         }
         lines.extend(bottom);
-        ScreenLayout { lines, rows: texts, has_all }
+        ScreenLayout { lines, rows: texts }
     }
 
     /// At most `most` lines of a text, each in its colour.
@@ -314,10 +253,6 @@ impl<'s> Screen<'s> {
         laid.iter().enumerate().map(|(at, line)| pad(at) + &style(&self.style, line)).collect()
     }
 
-    fn verdict(&self) -> Option<&Finding> {
-        self.record.findings.iter().find(|finding| finding.id == "verdict")
-    }
-
     fn facts(&self) -> Vec<String> {
         let label = self.record.run.label.as_deref().map(printable);
         let label = label.filter(|label| !label.is_empty());
@@ -329,12 +264,24 @@ impl<'s> Screen<'s> {
     }
 }
 
-fn of_severity(severity: Severity) -> impl Fn(&AnsiStyle, &str) -> String {
-    match severity {
-        Severity::Info => AnsiStyle::strong,
-        Severity::Warning => AnsiStyle::warn,
-        Severity::Failure => AnsiStyle::alarm,
+impl AnsiStyle {
+    fn toned(&self, tone: Tone, text: &str) -> String {
+        match tone {
+            Tone::Plain => text.to_owned(),
+            Tone::Strong => self.strong(text),
+            Tone::Warn => self.warn(text),
+            Tone::Alarm => self.alarm(text),
+        }
     }
+}
+
+/// The text up to the end of each of its sentences and clauses, the longest first.
+fn sentences(text: &str) -> impl Iterator<Item = String> {
+    let ends = text
+        .char_indices()
+        .filter(|(at, mark)| matches!(mark, '.' | ';') && text[at + 1..].starts_with(' '));
+    let ends: Vec<usize> = ends.map(|(at, _)| at).collect();
+    ends.into_iter().rev().map(|at| format!("{}.", &text[..at]))
 }
 
 fn counted(n: usize, noun: &str) -> String {

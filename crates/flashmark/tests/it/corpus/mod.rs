@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use record::Record;
-use report::text::{DetailsLocation, one_screen};
+use report::text::{DetailsLocation, check, one_screen};
 use serde_json::Value;
 
 use crate::support::{Flashmark, Scratch};
@@ -132,6 +132,22 @@ fn every_record_has_one_screen() {
             }
             assert_eq!(plain, screen, "colours add colours and nothing else");
         }
+    }
+}
+
+/// What a check shows of any record: eight lines, of which none is left open by a cut.
+#[test]
+fn a_first_screen_has_eight_lines() {
+    for it in shown() {
+        let rest = DetailsLocation { run: "sd-card-1", files: &[] };
+        let screen = check(&it.record, 80, false, &rest).replace('\u{a0}', " ");
+        let what = format!("{}\n{screen}", it.name);
+        let claims = it.record.findings.iter().filter(|finding| finding.id == "claim").count();
+        assert!(screen.lines().count() <= 8 + claims, "{what}");
+        assert!(claims > 0 || screen.split_whitespace().count() <= 110, "{what}");
+        let uncut = screen.lines().filter(|line| !line.starts_with("The claim of "));
+        assert!(!uncut.clone().any(|line| line.ends_with("[...]")), "{what}");
+        assert_eq!(wide_lines(&screen, 80), [""; 0], "{what}");
     }
 }
 

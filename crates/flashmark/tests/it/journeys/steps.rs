@@ -131,7 +131,7 @@ fn answers(walk: &Walk<'_>) -> Result<(), String> {
     let page = walk.at("answers.html");
     walk.done(&["report", "latest", "--html", word(&page)])?;
     let page = fs::read_to_string(page).map_err(|error| error.to_string())?;
-    let (screen, record) = (walk.done(&["show"])?, walk.record()?);
+    let (screen, record) = (walk.done(&["show", "--details"])?, walk.record()?);
     for question in ["genuine", "fit", "healthy"] {
         let answer = record["summary"][question].as_str().unwrap_or_default().replace('-', " ");
         let asked = format!("{}{}?", question[..1].to_uppercase(), &question[1..]);

@@ -1,18 +1,48 @@
 //! The lines below the figures: caveats, left-out tests, and where the rest is.
 
+use record::Finding;
+
 use super::figures::ScreenRow;
-use super::{Screen, WIDTH};
+use super::{Screen, WIDTH, counted, view};
+
 use crate::caveats::{self, RecordCaveat};
 use crate::display;
-use crate::text::{AnsiStyle, wrap};
+use crate::text::{AnsiStyle, CLAIM, wrap};
 
 /// Start of the line with the command for the details.
 const DETAILS: &str = "Details";
 
+/// Most caveats of figures that a screen shows.
+const CAVEATS: usize = 2;
+
 impl Screen<'_> {
+    /// All of these lines, where these rows are shown.
+    pub(super) fn bottom(&self, rows: &[ScreenRow<'_>], unplanned: &[String]) -> Vec<String> {
+        let mut lines = self.legend(rows);
+        let caution = view::caution(self.record);
+        lines.extend(caution.iter().flat_map(|caution| self.lines_of(caution)));
+        let (caveats, more_caveats) = self.caveats(rows, CAVEATS - caution.iter().count());
+        lines.extend(caveats);
+        lines.extend(self.skipped(unplanned, 1));
+        let shown = rows.iter().filter(|row| row.cell.is_some()).count();
+        let left = [
+            self.cells_left(shown),
+            counted(self.findings_left(), "finding"),
+            counted(more_caveats, "caveat"),
+        ];
+        lines.extend(self.elsewhere(&left));
+        lines
+    }
+
+    /// Findings that are no answer of the screen.
+    fn findings_left(&self) -> usize {
+        let is_shown = |finding: &&Finding| findings::is_verdict(finding) || finding.id == CLAIM;
+        self.record.findings.iter().filter(|finding| !is_shown(finding)).count()
+    }
+
     /// The most important caveats, a line each, and the number of the others: withheld figures and
     /// failures first, then caveats about the shown rows.
-    pub(super) fn caveats(&self, rows: &[ScreenRow<'_>], most: usize) -> (Vec<String>, usize) {
+    fn caveats(&self, rows: &[ScreenRow<'_>], most: usize) -> (Vec<String>, usize) {
         let of_row = |caveat: &RecordCaveat| {
             let mut cells = rows.iter().filter_map(|row| row.cell);
             cells.any(|cell| caveat.cells.contains(&cell.id))
@@ -75,7 +105,7 @@ impl Screen<'_> {
         self.prose(&format!("Not run (why: --details): {}", names.join(", ")), 2, most, plain)
     }
 
-    pub(super) fn cells_left(&self, shown: usize) -> String {
+    fn cells_left(&self, shown: usize) -> String {
         let all = self.record.cells.len();
         match all.saturating_sub(shown) {
             0 => String::new(),

@@ -2,33 +2,28 @@
 
 use record::text::printable;
 
-use super::{LineLimits, Screen, counted};
+use super::{Screen, counted};
 use crate::text::{AnsiStyle, NOT_RESTORED};
 use crate::words;
 
 impl Screen<'_> {
     /// Lines of a matrix: each work with its best combination, and those near it.
-    pub(super) fn of_matrix(
-        &self,
-        matrix: &findings::matrix::Matrix,
-        caps: &LineLimits,
-        most: usize,
-    ) -> Vec<String> {
+    pub(super) fn of_matrix(&self, matrix: &findings::matrix::Matrix, most: usize) -> Vec<String> {
         let record = self.record;
-        let mut lines = self.prose(&words::medium_line(record), 2, caps.medium, AnsiStyle::strong);
+        let mut lines = self.prose(&words::medium_line(record), 2, 1, AnsiStyle::strong);
         lines.extend(self.facts());
         let not_restored = record.findings.iter().find(|finding| finding.id == NOT_RESTORED);
         lines.extend(not_restored.into_iter().flat_map(|finding| {
-            self.prose(&printable(&finding.statement), 2, caps.not_restored, AnsiStyle::alarm)
+            self.prose(&printable(&finding.statement), 2, 3, AnsiStyle::alarm)
         }));
         if let Some(state) = crate::matrix::state(record) {
-            lines.extend(self.prose(&state, 2, caps.state, AnsiStyle::warn));
+            lines.extend(self.prose(&state, 2, 2, AnsiStyle::warn));
         }
         if let Some(best) = matrix.overall.first() {
             lines.extend(self.prose(&printable(&best.statement()), 2, 2, AnsiStyle::strong));
         }
         let failed: usize = matrix.works.iter().map(|work| work.failed.len()).sum();
-        let skipped = self.skipped(&[], caps.skipped);
+        let skipped = self.skipped(&[], 1);
         let left = [counted(failed, "failure")];
         let tables = ["all ranks, their intervals, and the lines to type".to_owned()];
         let bottom: Vec<String> = skipped
