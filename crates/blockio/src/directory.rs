@@ -34,7 +34,7 @@ impl Directory {
         if found.dev() == device {
             Ok(directory)
         } else {
-            Err(OpenError::Replaced { path: path.to_owned() })
+            Err(OpenError::Replaced(path.to_owned()))
         }
     }
 
@@ -75,11 +75,7 @@ impl Directory {
                 made => made,
             };
         let made = File::from(made.map_err(|errno| refused(&self.path, errno))?);
-        if self.holds(&made) {
-            Ok(made)
-        } else {
-            Err(OpenError::Replaced { path: self.path.clone() })
-        }
+        if self.holds(&made) { Ok(made) } else { Err(OpenError::Replaced(self.path.clone())) }
     }
 
     fn named_for_a_moment(&self, mode: Mode) -> rustix::io::Result<OwnedFd> {

@@ -31,7 +31,7 @@ pub(crate) fn open_path_only(path: &Path) -> Result<File, OpenError> {
     };
     match found {
         Ok(found) => Ok(found.into()),
-        Err(Errno::LOOP) => Err(OpenError::Replaced { path: path.to_owned() }),
+        Err(Errno::LOOP) => Err(OpenError::Replaced(path.to_owned())),
         Err(errno) => Err(OpenError::Refused { path: path.to_owned(), source: errno.into() }),
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn open_exactly(
     let opened = open(own_name(found.as_fd()), flags, Mode::empty());
     let file = match (opened, expect) {
         (Err(Errno::WOULDBLOCK), ExpectedFile::File { .. }) => {
-            return Err(OpenError::Locked { path: path.to_owned() });
+            return Err(OpenError::Locked(path.to_owned()));
         }
         (opened, _) => File::from(opened.map_err(|errno| refused(errno.into()))?),
     };
@@ -93,7 +93,7 @@ fn lock(path: &Path, file: BorrowedFd<'_>, writable: bool) -> Result<(), OpenErr
     for left in (0..LOCK_TRIES).rev() {
         match flock(file, operation) {
             Err(Errno::WOULDBLOCK) if left > 0 => std::thread::sleep(LOCK_PAUSE),
-            Err(Errno::WOULDBLOCK) => return Err(OpenError::Locked { path: path.to_owned() }),
+            Err(Errno::WOULDBLOCK) => return Err(OpenError::Locked(path.to_owned())),
             // Not every file system has locks; nobody else has one there then.
             _ => return Ok(()),
         }
@@ -126,7 +126,7 @@ fn check(path: &Path, metadata: &Metadata, expect: ExpectedFile) -> Result<(), O
     };
     match found == expected {
         false => Err(OpenError::WrongType { path: path.to_owned(), found, expected }),
-        true if !same => Err(OpenError::Replaced { path: path.to_owned() }),
+        true if !same => Err(OpenError::Replaced(path.to_owned())),
         true => Ok(()),
     }
 }

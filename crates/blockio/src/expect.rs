@@ -23,7 +23,7 @@ pub enum ExpectedFile {
     },
 }
 
-/// The reason why something could not be opened.
+/// The reason why something could not be opened; the path is the one that was given to open.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The kernel refused to open it, or to report its kind.
@@ -46,24 +46,15 @@ pub enum OpenError {
     },
     /// It is not the file that was checked.
     #[error(
-        "{path} was replaced by another file after it was looked at; nothing was written, look what it is now and start again"
+        "{0} was replaced by another file after it was looked at; nothing was written, look what it is now and start again"
     )]
-    Replaced {
-        /// Path that was given to open.
-        path: PathBuf,
-    },
+    Replaced(PathBuf),
     /// Another program has a lock on it.
-    #[error("{path} is locked by another program; wait for it, or end it first")]
-    Locked {
-        /// Path that was given to open.
-        path: PathBuf,
-    },
+    #[error("{0} is locked by another program; wait for it, or end it first")]
+    Locked(PathBuf),
     /// A block device without a medium.
-    #[error("{path} has no size: there is no medium in it")]
-    Empty {
-        /// Path that was given to open.
-        path: PathBuf,
-    },
+    #[error("{0} has no size: there is no medium in it")]
+    Empty(PathBuf),
 }
 
 /// Identity of a file on a running system. It stays the same when the file is renamed, linked or

@@ -118,7 +118,7 @@ pub(crate) fn adopt(
     }
     .map_err(|errno| refused(errno.into()))?;
     if facts.capacity_bytes == 0 {
-        return Err(OpenError::Empty { path: path.to_owned() });
+        return Err(OpenError::Empty(path.to_owned()));
     }
     Ok(OpenedFile { target, facts })
 }

@@ -257,6 +257,7 @@ mod tests {
         let data = filled(2 * SECTOR_BYTES, Content::Incompressible, 1, 1 << 20);
         insta::assert_snapshot!(record::text::hex(&data[..32]), @"f8a1ab1efe214a0b61fd04f7ee5089e94ddf3a0c8592419de507f79e6792ba21");
         insta::assert_snapshot!(record::text::hex(&data[SECTOR_BYTES..SECTOR_BYTES + 32]), @"6958c4f4ffdf2e57dc7c89f3d47f3ec00d8275b77aa19dd166625461d6aa3937");
+        insta::assert_snapshot!(record::text::hex(&data[SECTOR_BYTES - 8..SECTOR_BYTES]), @"ad30dcf3e27f4869");
         insta::assert_snapshot!(record::text::hex(&filled(16, Content::Repeated, 1, 1 << 20)), @"9d4dd3d45591808e3feb3d1e8802aa3a");
     }
 }

@@ -36,34 +36,18 @@ pub struct Claim {
 /// The device could not be claimed, or is no longer the claimed one. Nothing may be written to it.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
-    /// Another program holds it.
-    #[error("{} is held by another program or mounted; release it first (lsof or fuser name the program)", path.display())]
-    Held {
-        /// Device node of the claim: "/dev/sdb".
-        path: PathBuf,
-    },
-    /// Another program has a lock on its disk.
-    #[error("{} is {holding}; wait for it, or end it first; nothing was written", path.display())]
-    Locked {
-        /// The node of the whole disk.
-        path: PathBuf,
-        /// Kind of lock, and its process if that can be seen.
-        holding: Holding,
-    },
-    /// It has come into use since it was checked.
-    #[error("{} has come into use: {}; nothing was written", path.display(), summary(uses))]
-    InUse {
-        /// Device node of the claim: "/dev/sdb".
-        path: PathBuf,
-        /// Uses that were found; never empty.
-        uses: Vec<InUseReason>,
-    },
+    /// Another program holds the device of this node.
+    #[error("{} is held by another program or mounted; release it first (lsof or fuser name the program)", .0.display())]
+    Held(PathBuf),
+    /// Another program has a lock on the node of the whole disk.
+    #[error("{} is {}; wait for it, or end it first; nothing was written", .0.display(), .1)]
+    Locked(PathBuf, Holding),
+    /// The device of this node has come into use since it was checked; the uses are never empty.
+    #[error("{} has come into use: {}; nothing was written", .0.display(), summary(.1))]
+    InUse(PathBuf, Vec<InUseReason>),
     /// The node or its device no longer exists, or has no medium.
-    #[error("{} is gone; plug the medium in again and start over with it", path.display())]
-    Gone {
-        /// Device node of the claim: "/dev/sdb".
-        path: PathBuf,
-    },
+    #[error("{} is gone; plug the medium in again and start over with it", .0.display())]
+    Gone(PathBuf),
     /// Another medium is in its place.
     #[error("{} is not the medium it was: {what} was {before}, is {now}; nothing was written", path.display())]
     Changed {
@@ -76,14 +60,9 @@ pub enum ClaimError {
         /// Present value from the kernel.
         now: String,
     },
-    /// It could not be opened.
-    #[error("cannot open {}: {source}", path.display())]
-    Io {
-        /// Device node of the claim: "/dev/sdb".
-        path: PathBuf,
-        /// Error of open(2) or fstat(2).
-        source: io::Error,
-    },
+    /// The node could not be opened: error of open(2) or fstat(2).
+    #[error("cannot open {}: {}", .0.display(), .1)]
+    Io(PathBuf, #[source] io::Error),
 }
 
 /// Claims a block device that [`crate::resolve`] found free.
@@ -107,7 +86,7 @@ impl Claim {
     /// has the device number, the kernel still counts the same medium, its size is the same, and no
     /// use of it has begun.
     pub fn still_same(&self) -> Result<(), ClaimError> {
-        let gone = || ClaimError::Gone { path: self.path.clone() };
+        let gone = || ClaimError::Gone(self.path.clone());
         let now = self.roots.block_number(&self.path).ok_or_else(gone)?;
         self.has_number(now)?;
         let (disk, partition) = find(&self.roots, now).ok_or_else(gone)?;
@@ -135,7 +114,7 @@ impl Claim {
     }
 
     fn unused(&self, disk: InventoryEntry) -> Result<(), ClaimError> {
-        let in_use = |uses| Err(ClaimError::InUse { path: self.path.clone(), uses });
+        let in_use = |uses| Err(ClaimError::InUse(self.path.clone(), uses));
         if !disk.uses.is_empty() {
             return in_use(disk.uses);
         }
@@ -231,17 +210,15 @@ impl Claim {
         let holdings = OpenFiles::look(&self.roots, &[])
             .of_block(self.roots.block_number(&path).unwrap_or(self.number));
         let holding = holdings.into_iter().next().unwrap_or(Holding { how: flock, by: None });
-        Err(ClaimError::Locked { path, holding })
+        Err(ClaimError::Locked(path, holding))
     }
 
     fn open_failed(&self, errno: Errno) -> ClaimError {
         let path = self.path.clone();
         match errno {
-            Errno::BUSY => ClaimError::Held { path },
-            Errno::NOENT | Errno::NXIO | Errno::NODEV | Errno::NOMEDIUM => {
-                ClaimError::Gone { path }
-            }
-            other => ClaimError::Io { path, source: other.into() },
+            Errno::BUSY => ClaimError::Held(path),
+            Errno::NOENT | Errno::NXIO | Errno::NODEV | Errno::NOMEDIUM => ClaimError::Gone(path),
+            other => ClaimError::Io(path, other.into()),
         }
     }
 }

@@ -182,19 +182,12 @@ impl BlockTopology<'_> {
         &self,
         slot: &BlockDeviceEntry,
     ) -> impl Iterator<Item = &BlockDeviceEntry> {
-        let files = |slot: &BlockDeviceEntry| -> Vec<BackingFile> {
-            let file = |below: &BackedBy| match below {
-                BackedBy::File(file) => Some(file.clone()),
-                BackedBy::Device(_) => None,
-            };
-            slot.backed_by.iter().filter_map(file).collect()
-        };
-        let own = files(slot);
+        let own: Vec<BackingFile> = slot.files().cloned().collect();
         let is_same = move |one: &BackingFile, other: &BackingFile| {
             one.identity().zip(other.identity()).map_or(one.path == other.path, |(a, b)| a == b)
         };
         let shares = move |other: &&BlockDeviceEntry| {
-            files(other).iter().any(|file| own.iter().any(|mine| is_same(mine, file)))
+            other.files().any(|file| own.iter().any(|mine| is_same(mine, file)))
         };
         self.slots.iter().filter(shares)
     }
@@ -223,8 +216,8 @@ impl BlockTopology<'_> {
         number: DeviceNumber,
         name: &str,
     ) -> impl Iterator<Item = InUseReason> {
-        let is_there = move |below: &BackedBy| matches!(below, BackedBy::File(file) if file.device() == Some(number));
-        let loops = self.slots.iter().filter(move |slot| slot.backed_by.iter().any(is_there));
+        let is_there = move |file: &BackingFile| file.device() == Some(number);
+        let loops = self.slots.iter().filter(move |slot| slot.files().any(is_there));
         loops.map(move |slot| InUseReason::Holder {
             device: name.to_owned(),
             holder: slot.name.clone(),

@@ -14,7 +14,7 @@ pub use crate::holding::{Hold, Holding, LockKind, Process};
 use crate::in_use::InUseReason;
 use crate::mounts::Mount;
 use crate::roots::{DeviceNumber, Roots};
-use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
+use crate::topology::{BlockDeviceEntry, BlockTopology};
 use locks::HeldLock;
 pub(crate) use process::writes;
 pub use unseen::NotSeen;
@@ -190,11 +190,8 @@ fn files_below(
     slot: &BlockDeviceEntry,
 ) -> Vec<(FileIdentity, PathBuf)> {
     let media = std::iter::once(slot).chain(topology.below(slot));
-    let files = media.flat_map(|medium| &medium.backed_by).filter_map(|below| match below {
-        BackedBy::File(file) => Some((file.identity()?, file.path.clone())),
-        BackedBy::Device(_) => None,
-    });
-    files.collect()
+    let files = media.flat_map(BlockDeviceEntry::files);
+    files.filter_map(|file| Some((file.identity()?, file.path.clone()))).collect()
 }
 
 /// Repeats `look` until it finds nothing, for about a second: udev and its like open a changed

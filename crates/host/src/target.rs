@@ -197,9 +197,7 @@ const OTHER_DIRECTORY: &str = "name a directory that is yours, or run it as root
 /// like close them again.
 pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<ResolvedTarget, TargetError> {
     let path = Path::new(target);
-    let given = || target.to_owned();
-    let not_storage =
-        |what: &str| TargetError::NotStorage { target: given(), what: what.to_owned() };
+    let not_storage = |what: &str| TargetError::NotStorage(target.to_owned(), what.to_owned());
     let node = roots.node(path).map_err(|error| look_failed(roots, target, error))?;
     if !sees_mounts(roots) {
         return Err(TargetError::Blind);
@@ -233,14 +231,14 @@ fn look_failed(roots: &Roots, target: &str, error: io::Error) -> TargetError {
     let link = fs::read_link(roots.locate(Path::new(target)));
     let target = target.to_owned();
     match (error.kind(), link) {
-        (io::ErrorKind::NotFound, Ok(to)) => TargetError::Dangling { target, to },
+        (io::ErrorKind::NotFound, Ok(to)) => TargetError::Dangling(target, to),
         (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Err(_)) => {
-            TargetError::Missing { target }
+            TargetError::Missing(target)
         }
         (io::ErrorKind::PermissionDenied, _) => {
             TargetError::NoRights { target, right: "look at", way_out: OTHER_DIRECTORY }
         }
-        _ => TargetError::Io { target, source: error },
+        _ => TargetError::Io(target, error),
     }
 }
 
@@ -271,7 +269,7 @@ fn check_fs_class(target: &str, mount: &crate::Mount) -> Result<(), TargetError>
             Err(TargetError::Remote { target, kind, source_name: mount.source.clone() })
         }
         FsClass::Pseudo => {
-            Err(TargetError::NotStorage { target, what: format!("pseudo file system ({kind})") })
+            Err(TargetError::NotStorage(target, format!("pseudo file system ({kind})")))
         }
         FsClass::Local | FsClass::Memory | FsClass::Overlay => Ok(()),
     }
@@ -302,19 +300,19 @@ fn may_write(
                 if wanted.contains(rustix::fs::Access::WRITE_OK) { "write to" } else { "read" };
             Err(TargetError::NoRights { target, right, way_out: OTHER_DIRECTORY })
         }
-        Err(error) => Err(TargetError::Io { target, source: error.into() }),
+        Err(error) => Err(TargetError::Io(target, error.into())),
     }
 }
 
 fn space(target: &str, place: &Location) -> Result<Space, TargetError> {
-    free_space(&place.path).map_err(|source| TargetError::Io { target: target.to_owned(), source })
+    free_space(&place.path).map_err(|source| TargetError::Io(target.to_owned(), source))
 }
 
 fn check_free(target: &str, space: Space) -> Result<(), TargetError> {
     if space.free_bytes >= MIN_FREE_BYTES {
         return Ok(());
     }
-    Err(TargetError::Full { target: target.to_owned(), free_bytes: space.free_bytes })
+    Err(TargetError::Full(target.to_owned(), space.free_bytes))
 }
 
 /// The file system of a place in the form of the record.

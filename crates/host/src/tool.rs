@@ -55,12 +55,9 @@ pub enum ToolError {
         /// Last line of its standard error, or its exit status.
         complaint: String,
     },
-    /// It took too long, and was abandoned.
-    #[error("it did not answer within {seconds} s")]
-    Late {
-        /// The time that it was given.
-        seconds: u64,
-    },
+    /// It took longer than so many seconds, and was abandoned.
+    #[error("it did not answer within {0} s")]
+    Late(u64),
 }
 
 /// The result of a program.
@@ -121,7 +118,7 @@ pub(crate) fn look(
     let Some(status) = wait_for(&mut child, Duration::from_secs(seconds)).map_err(failed)? else {
         // a program in uninterruptible sleep stays until its I/O returns; it is not waited for
         let _ = child.kill();
-        return Err(ToolError::Late { seconds });
+        return Err(ToolError::Late(seconds));
     };
     Ok(ToolReport {
         code: status.code(),
@@ -232,7 +229,7 @@ mod tests {
     fn a_program_that_hangs_is_left() {
         assert_eq!(run_for("sleep", &["30"], 0), None);
         assert_eq!(run_for("sh", &["-c", "echo out; exit 4"], 10).as_deref(), Some("out\n"));
-        assert!(matches!(look("sleep", &["30"], 0, 1), Err(ToolError::Late { .. })));
+        assert!(matches!(look("sleep", &["30"], 0, 1), Err(ToolError::Late(_))));
         assert!(matches!(look("blkid-not-here", &[], 1, 1), Err(ToolError::Missing { .. })));
     }
 

@@ -115,22 +115,16 @@ impl<'a> BlockTopology<'a> {
 
     /// The files that hold the content of loop devices and their like.
     pub fn backing_files(&self) -> Vec<FileIdentity> {
-        let files =
-            self.slots.iter().flat_map(|slot| &slot.backed_by).filter_map(|below| match below {
-                BackedBy::File(file) => file.identity(),
-                BackedBy::Device(_) => None,
-            });
-        files.collect()
+        let files = self.slots.iter().flat_map(BlockDeviceEntry::files);
+        files.filter_map(BackingFile::identity).collect()
     }
 
     /// Number of loop devices whose backing file is known only by its name.
     pub fn loops_by_name_only(&self) -> u32 {
-        let by_name =
-            |below: &BackedBy| matches!(below, BackedBy::File(file) if file.is_by_name_only());
-        let loops = self
-            .slots
-            .iter()
-            .filter(|slot| slot.name.starts_with("loop") && slot.backed_by.iter().any(by_name));
+        let is_by_name = |slot: &&BlockDeviceEntry| {
+            slot.name.starts_with("loop") && slot.files().any(BackingFile::is_by_name_only)
+        };
+        let loops = self.slots.iter().filter(is_by_name);
         if self.roots.is_real() { u32::try_from(loops.count()).unwrap_or(u32::MAX) } else { 0 }
     }
 
@@ -151,6 +145,14 @@ impl<'a> BlockTopology<'a> {
 }
 
 impl BlockDeviceEntry {
+    /// The files that hold its content, if it is a loop device or its like.
+    pub fn files(&self) -> impl Iterator<Item = &BackingFile> {
+        self.backed_by.iter().filter_map(|below| match below {
+            BackedBy::File(file) => Some(file),
+            BackedBy::Device(_) => None,
+        })
+    }
+
     /// Numbers of the whole device and of each partition, with their names.
     pub fn nodes(&self) -> impl Iterator<Item = (DeviceNumber, &str, PathBuf)> {
         let whole = (self.number, self.name.as_str(), self.dir.clone());

@@ -59,51 +59,27 @@ fn mmc(roots: &Roots, dir: &Path, common: Link) -> Link {
         .into_iter()
         .find(|name| name.strip_prefix("mmc").is_some_and(|rest| rest.parse::<u32>().is_ok()));
     let ios = slot.and_then(|slot| text(&roots.sys.join("kernel/debug").join(slot).join("ios")));
-    let bus = ios.and_then(|ios| BusMode::parse(&ios));
-    Link {
-        mode: bus.as_ref().map(BusMode::words),
-        max_bps: bus.as_ref().map(BusMode::max_bps),
-        command_queue: flag(&dir.join("device/cmdq_en")),
-        ..common
-    }
+    let (mode, max_bps) = ios.and_then(|ios| bus_mode(&ios)).unzip();
+    Link { mode, max_bps, command_queue: flag(&dir.join("device/cmdq_en")), ..common }
 }
 
-/// Clock, width and timing of an MMC slot, from `/sys/kernel/debug/mmcN/ios`.
-#[derive(Debug, PartialEq)]
-struct BusMode {
-    clock_hz: u64,
-    lines: u64,
-    timing: String,
-}
-
-impl BusMode {
-    fn parse(ios: &str) -> Option<BusMode> {
-        let field = |name: &str| {
-            ios.lines().find_map(|line| {
-                Some(line.strip_prefix(name)?.trim_start_matches([':', '\t', ' ']))
-            })
-        };
-        let in_brackets =
-            |text: &str| Some(text.split_once('(')?.1.trim_end_matches(')').to_owned());
-        let clock = field("actual clock").or(field("clock"))?;
-        Some(BusMode {
-            clock_hz: clock.split(' ').next()?.parse().ok()?,
-            lines: in_brackets(field("bus width")?)?.split(' ').next()?.parse().ok()?,
-            timing: in_brackets(field("timing spec")?)?,
-        })
-    }
-
-    fn words(&self) -> String {
-        format!("{}, {} bit, {} MHz", self.timing, self.lines, self.clock_hz as f64 / 1e6)
-    }
-
-    /// Bytes per second: one bit per line and used clock edge; overhead of the protocol not
-    /// counted.
-    fn max_bps(&self) -> f64 {
-        let timing = self.timing.to_ascii_lowercase();
-        let edges = if timing.contains("ddr") || timing.contains("hs400") { 2.0 } else { 1.0 };
-        self.clock_hz as f64 * self.lines as f64 * edges / 8.0
-    }
+/// Timing, width and clock of an MMC slot in words, and its bytes per second, from
+/// `/sys/kernel/debug/mmcN/ios`: one bit per line and used clock edge; overhead of the protocol not
+/// counted.
+fn bus_mode(ios: &str) -> Option<(String, f64)> {
+    let field = |name: &str| {
+        let mut values = ios.lines().filter_map(|line| line.strip_prefix(name));
+        values.next().map(|value| value.trim_start_matches([':', '\t', ' ']))
+    };
+    let in_brackets = |text: &str| Some(text.split_once('(')?.1.trim_end_matches(')').to_owned());
+    let clock = field("actual clock").or(field("clock"))?;
+    let clock_hz: f64 = clock.split(' ').next()?.parse().ok()?;
+    let lines: f64 = in_brackets(field("bus width")?)?.split(' ').next()?.parse().ok()?;
+    let timing = in_brackets(field("timing spec")?)?;
+    let name = timing.to_ascii_lowercase();
+    let edges = if name.contains("ddr") || name.contains("hs400") { 2.0 } else { 1.0 };
+    let words = format!("{timing}, {lines} bit, {} MHz", clock_hz / 1e6);
+    Some((words, clock_hz * lines * edges / 8.0))
 }
 
 /// Speed of the port, such as "6.0 Gbps"; 8b/10b coding.

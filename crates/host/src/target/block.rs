@@ -13,7 +13,7 @@ use crate::inventory::{InventoryEntry, find_in};
 use crate::layers;
 use crate::open_files::{OpenFiles, settled};
 use crate::roots::{DeviceNumber, Roots};
-use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
+use crate::topology::{BlockDeviceEntry, BlockTopology};
 
 /// The block device with that number, or the refusal.
 pub(super) fn find(
@@ -31,7 +31,7 @@ pub(super) fn find(
     }
     let found = find_in(&topology, number).zip(topology.find(number));
     let ((disk, partition), (slot, _)) =
-        found.ok_or_else(|| TargetError::Gone { target: target.to_owned() })?;
+        found.ok_or_else(|| TargetError::Gone(target.to_owned()))?;
     let flags = flags(&topology, slot);
     let path = partition.as_ref().map_or(&disk.path, |partition| &partition.path).clone();
     let mut found = BlockTarget { path, disk, partition, flags };
@@ -51,11 +51,11 @@ fn check(
 ) -> Result<OpenFiles, TargetError> {
     let (roots, disk) = (topology.roots, &found.disk);
     if found.size_bytes() == 0 {
-        return Err(TargetError::Empty { device: disk.name.clone() });
+        return Err(TargetError::Empty(disk.name.clone()));
     }
     refuse_used(target, found, disk.uses.clone())?;
     if access == Access::Write && found.is_read_only(roots) {
-        return Err(TargetError::ReadOnlyMedium { device: disk.name.clone() });
+        return Err(TargetError::ReadOnlyMedium(disk.name.clone()));
     }
     may_open(roots, found, access).map_err(|error| open_failed(target, disk, error))?;
     let mut seen = OpenFiles::default();
@@ -78,7 +78,7 @@ fn refuse_used(
     match &found.partition {
         _ if uses.is_empty() => Ok(()),
         Some(_) => Err(TargetError::SiblingInUse { target, disk: found.disk.name.clone(), uses }),
-        None => Err(TargetError::InUse { target, uses }),
+        None => Err(TargetError::InUse(target, uses)),
     }
 }
 
@@ -96,14 +96,14 @@ fn open_failed(target: &str, disk: &InventoryEntry, error: io::Error) -> TargetE
         Some(Errno::ACCESS | Errno::PERM) => {
             TargetError::NoRights { target, right: "open", way_out: AS_ROOT }
         }
-        Some(Errno::ROFS) => TargetError::ReadOnlyMedium { device },
-        Some(Errno::NOMEDIUM) => TargetError::Empty { device },
-        Some(Errno::BUSY) => TargetError::InUse {
-            target,
-            uses: vec![InUseReason::ExclusivelyOpen { device, open_in: Vec::new() }],
-        },
-        Some(Errno::NXIO | Errno::NODEV | Errno::NOENT) => TargetError::Gone { target },
-        _ => TargetError::Io { target, source: error },
+        Some(Errno::ROFS) => TargetError::ReadOnlyMedium(device),
+        Some(Errno::NOMEDIUM) => TargetError::Empty(device),
+        Some(Errno::BUSY) => {
+            let held = InUseReason::ExclusivelyOpen { device, open_in: Vec::new() };
+            TargetError::InUse(target, vec![held])
+        }
+        Some(Errno::NXIO | Errno::NODEV | Errno::NOENT) => TargetError::Gone(target),
+        _ => TargetError::Io(target, error),
     }
 }
 
@@ -138,17 +138,13 @@ fn flags(topology: &BlockTopology<'_>, slot: &BlockDeviceEntry) -> Vec<Flag> {
     if slot.name.starts_with("ram") || slot.name.starts_with("zram") {
         flags.push(Flag::MemoryFilesystem);
     }
-    for below in &slot.backed_by {
-        if let BackedBy::File(file) = below
-            && let Some(mount) =
-                crate::mounts::mount_of(topology.roots, &topology.mounts, &file.path)
-        {
-            flags.extend(filesystems::flags(mount));
-            if layers::file_in_memory(topology, &file.path)
-                && !flags.contains(&Flag::MemoryFilesystem)
-            {
-                flags.push(Flag::MemoryFilesystem);
-            }
+    for file in slot.files() {
+        let mount = crate::mounts::mount_of(topology.roots, &topology.mounts, &file.path);
+        let Some(mount) = mount else { continue };
+        flags.extend(filesystems::flags(mount));
+        let is_in_memory = layers::file_in_memory(topology, &file.path);
+        if is_in_memory && !flags.contains(&Flag::MemoryFilesystem) {
+            flags.push(Flag::MemoryFilesystem);
         }
     }
     if layers::is_host_cached(topology, slot.number) {

@@ -11,16 +11,16 @@ use rustix::fs::{Access as Rights, Mode, OFlags, open};
 use super::{Access, FileTarget, TargetError, filesystem, locate, may_write, space};
 use crate::open_files::{Hold, Holding, OpenFiles, settled};
 use crate::roots::Roots;
-use crate::topology::{BackedBy, BlockTopology};
+use crate::topology::{BlockDeviceEntry, BlockTopology};
 
 /// A regular file that nobody else uses, or the refusal.
 pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTarget, TargetError> {
     let place = locate(roots, target)?;
-    let failed = |source| TargetError::Io { target: target.to_owned(), source };
+    let failed = |source| TargetError::Io(target.to_owned(), source);
     let metadata = fs::symlink_metadata(&place.path).map_err(failed)?;
     let identity = FileIdentity::of(&metadata);
     let topology = BlockTopology::read(roots);
-    let in_use = |what: String| TargetError::FileInUse { target: target.to_owned(), what };
+    let in_use = |what: String| TargetError::FileInUse(target.to_owned(), what);
     if let Some(what) = lives_in(&topology, identity) {
         return Err(in_use(what));
     }
@@ -106,12 +106,8 @@ fn lives_in(topology: &BlockTopology<'_>, file: FileIdentity) -> Option<String> 
     if crate::mounts::swaps(topology.roots).iter().any(|swap| same(swap)) {
         return Some("swap space".to_owned());
     }
-    let holds = |below: &BackedBy| matches!(below, BackedBy::File(backing) if backing.identity() == Some(file));
-    topology
-        .slots
-        .iter()
-        .find(|slot| slot.backed_by.iter().any(holds))
-        .map(|slot| format!("the content of {}", slot.name))
+    let holds = |slot: &&BlockDeviceEntry| slot.files().any(|it| it.identity() == Some(file));
+    topology.slots.iter().find(holds).map(|slot| format!("the content of {}", slot.name))
 }
 
 #[cfg(test)]

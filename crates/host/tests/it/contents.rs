@@ -59,32 +59,22 @@ fn dos_table(path: &Path, entries: &[(u8, u32, u32)]) {
 
 #[test]
 fn every_file_system_with_its_label() {
-    let makers: [(&str, &[&str], &str, u64); 6] = [
-        (
-            "mkfs.ext4",
-            &["-q", "-F", "-L", "MYPHOTOS"],
-            "ext4 'MYPHOTOS', 32 MiB, never mounted",
-            32,
-        ),
-        ("mkfs.ext2", &["-q", "-F", "-L", "old ones"], "ext2 'old ones', 8 MiB, never mounted", 8),
-        ("mkfs.vfat", &["-n", "MY CARD"], "vfat 'MY CARD', 32 MiB", 32),
-        ("mkfs.xfs", &["-q", "-f", "-L", "scratch"], "xfs 'scratch', 512 MiB", 512),
-        ("mkfs.btrfs", &["-q", "-f", "-L", "pool"], "btrfs 'pool', 256 MiB", 256),
-        ("mkswap", &["-q", "-L", "exchange"], "swap 'exchange', 16 MiB", 16),
+    let makers = [
+        ("mkfs.ext4", "-q -F -L", "MYPHOTOS", 32, "ext4 'MYPHOTOS', 32 MiB, never mounted"),
+        ("mkfs.ext2", "-q -F -L", "old ones", 8, "ext2 'old ones', 8 MiB, never mounted"),
+        ("mkfs.vfat", "-n", "MY CARD", 32, "vfat 'MY CARD', 32 MiB"),
+        ("mkfs.xfs", "-q -f -L", "scratch", 512, "xfs 'scratch', 512 MiB"),
+        ("mkfs.btrfs", "-q -f -L", "pool", 256, "btrfs 'pool', 256 MiB"),
+        ("mkswap", "-L", "exchange", 16, "swap 'exchange', 16 MiB"),
     ];
-    for (maker, words, expected, mib) in makers {
+    for (maker, options, label, mib, expected) in makers {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
         let path = dir.path().join("image");
         fs::File::create(&path).unwrap().set_len(mib * MIB).unwrap();
-        let words = [words, &[path.to_str().unwrap()]].concat();
-        let words: Vec<&str> =
-            words.into_iter().filter(|word| maker != "mkswap" || *word != "-q").collect();
-        if tool(maker, &words) {
-            assert_eq!(
-                (look(&path).lines(), look(&path).is_empty()),
-                (vec![expected.to_owned()], Some(false)),
-                "{maker}"
-            );
+        let words = options.split(' ').chain([label, path.to_str().unwrap()]);
+        if tool(maker, &words.collect::<Vec<_>>()) {
+            let found = look(&path);
+            assert_eq!((found.lines(), found.is_empty()), (vec![expected.to_owned()], Some(false)));
         }
     }
 }
@@ -93,22 +83,10 @@ fn every_file_system_with_its_label() {
 fn members_of_arrays_pools_and_caches_and_what_is_encrypted() {
     let dir = tempfile::tempdir_in("/var/tmp").unwrap();
     let path = image(&dir, 32 * MIB);
-    if tool(
-        "cryptsetup",
-        &[
-            "luksFormat",
-            "--batch-mode",
-            "--type",
-            "luks2",
-            "--pbkdf",
-            "pbkdf2",
-            "--pbkdf-force-iterations",
-            "1000",
-            "--key-file",
-            "/proc/version",
-            path.to_str().unwrap(),
-        ],
-    ) {
+    let format = "luksFormat --batch-mode --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 \
+                  --key-file /proc/version";
+    let words = format.split_whitespace().chain([path.to_str().unwrap()]);
+    if tool("cryptsetup", &words.collect::<Vec<_>>()) {
         assert_eq!(look(&path).lines(), ["crypto_LUKS (encrypted), 32 MiB"]);
     }
     // MD's superblock 1.2 (include/uapi/linux/raid/md_p.h): 4 KiB from the start; its checksum is

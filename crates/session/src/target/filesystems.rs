@@ -119,7 +119,7 @@ fn over_file(
     let options = LoopOptions { direct_io: true, ..LoopOptions::default() };
     let attached = changes.attach(file, options).or_internal()?;
     if looked_at.is_some_and(|identity| !attached.is_over(identity)) {
-        return Err(blockio::OpenError::Replaced { path: file.to_owned() }).or_refuse();
+        return Err(blockio::OpenError::Replaced(file.to_owned())).or_refuse();
     }
     if !attached.direct_io() {
         flags.push(Flag::HostCached);
@@ -138,7 +138,7 @@ pub fn as_block(path: &Path) -> Result<BlockTarget> {
     let target = path.display().to_string();
     match host::resolve(&Roots::default(), &target, Access::Write).map_err(target_failure)? {
         ResolvedTarget::Block(block) => Ok(*block),
-        _ => Err(target_failure(host::TargetError::Gone { target })),
+        _ => Err(target_failure(host::TargetError::Gone(target))),
     }
 }
 
