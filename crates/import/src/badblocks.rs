@@ -7,20 +7,15 @@ use record::units::KIB;
 use record::{Cell, Params, Region};
 
 use super::imported_run::{ImportTrouble, cell, note, other};
+use super::sign;
 use super::table::{Does, Known, Line, Tool};
-use super::{Importer, sign};
-
-pub(super) const IMPORTER: Importer = Importer {
-    name: "badblocks output",
-    signs: &[sign!("a line 'Pass completed, .. bad blocks found.'", VERDICT)],
-    read: |source, _, reading| TABLE.read(source, reading),
-    is_ignored_line: |_| false,
-};
 
 const VERDICT: &str = r"(?m)^\s*Pass completed, (?<bad>\d+) bad blocks found\.(?: \((?<reading>\d+)/(?<writing>\d+)/(?<comparing>\d+) errors\))?";
 
-static TABLE: Tool = Tool::new(
+pub(super) static TABLE: Tool = Tool::new(
     "badblocks",
+    "badblocks output",
+    &[sign!("a line 'Pass completed, .. bad blocks found.'", VERDICT)],
     1024.0,
     &[
         Line(r"\bbadblocks .*-\w*b\s*(?<block>\d+).*?(?<device>/dev/\S+)", Does::Begins),

@@ -17,7 +17,7 @@ pub(super) const IMPORTER: Importer = Importer {
         is_there: |source| source.has(|line| line.contains("-Per Chr-") || csv(line).is_some()),
     }],
     read,
-    is_ignored_line: |line| line.trim_start().starts_with("Latency "),
+    apart: r"^\s*Latency ",
 };
 
 /// Tests in the order of its columns: name, form, direction, order. Rates of the first five are

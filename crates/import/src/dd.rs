@@ -29,7 +29,7 @@ pub(super) const RUNS: Importer = Importer {
         Sign { what: "a line '.. bytes .. copied, .. s, ..'", is_there: has_summary },
     ],
     read: read_transcript,
-    is_ignored_line: |_| false,
+    apart: "",
 };
 
 fn has_summary(source: &ImportText) -> bool {

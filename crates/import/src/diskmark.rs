@@ -24,7 +24,7 @@ pub(super) const IMPORTER: Importer = Importer {
         ),
     ],
     read,
-    is_ignored_line: |line| line.contains("MB/s = 1") || line.contains("[MB/s] = 1"),
+    apart: r"MB/s\]? = 1",
 };
 
 /// Head, MB/s, IOPS and microseconds of a line of results.

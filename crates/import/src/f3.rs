@@ -3,28 +3,24 @@
 //!
 //! Its KB, MB and GB are powers of 1024.
 
-use std::collections::BTreeMap;
-
 use record::units::{GIB, saturating_sum};
 use record::{
     Cell, Content, Direction, Params, Path, Pattern, Region, Series, SeriesAxis, Stop, metric, test,
 };
-use regex::Regex;
 
 use super::errno::{Errno, ErrorSide};
 use super::failed;
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, io, moved, note, of_sectors, other, whole_ns,
 };
-use super::reading::Reading;
-use super::text::{
-    ImportText, binary_rate, group, number, re, short, time_ns, wanted, whole, with_unit,
-};
-use super::{Importer, sign};
+use super::sign;
+use super::table::{Does, Known, Line, Tool};
+use super::text::{group, number, rate_in, re, short, time_ns, whole, with_unit};
 
-pub(super) const IMPORTER: Importer = Importer {
-    name: "f3 output",
-    signs: &[
+pub(super) static TABLE: Tool = Tool::blocks(
+    "f3",
+    "f3 output",
+    &[
         sign!(
             "a line 'F3 read ..', 'Validating file ..', 'Creating file ..' or 'Device geometry:'",
             r"(?m)^\s*(?:F3 (?:read|write|probe)|Validating file |Creating file |Device geometry:)"
@@ -34,16 +30,60 @@ pub(super) const IMPORTER: Importer = Importer {
             r"(?im)average .*speed|Data OK:|\*(?:Usable|Real)\* size:|^Creating file .* failure: "
         ),
     ],
-    read: |source, _, reading| {
-        let begins = re!(r"^\s*F3 (?:read|write|probe)");
-        source
-            .parts(|line| begins.is_match(line))
-            .iter()
-            .map(|part| read_one(part, reading))
-            .collect()
-    },
-    is_ignored_line: |_| false,
-};
+    1024.0,
+    &[
+        Line(r"^\s*(?<head>F3) (?:read|write|probe).*?(?<version>\S*)\s*$", Does::Begins),
+        Line(r"(?<failure> failure: )", Does::Leaves),
+        Line(r"^\s*(?<each_unread>(?:Validating file .*)?NOT fully read due to .*)", Does::Says),
+        Line(r"(?<unread>Not all data was read due to I/O error)", Does::Says),
+        // "Creating file 1.h2w ... OK! Avg: 20.13 MB/s", "Min: 9.91 MB/s, Max: 22.40 MB/s".
+        Line(
+            r"^\s*(?<each_file>(?:Creating|Validating) file \d+\..*Avg: \S+ [^\s,]+|Min: \S+ [^\s,]+, Max: \S+ [^\s,]+)",
+            Does::Says,
+        ),
+        Line(r"^\s*(?<each_validated>Validating file )", Does::Says),
+        Line(r"^Creating file .*%.* -- ", Does::Repeats),
+        Line(r"^\s*(?<each_missing>Missing file.*)", Does::Says),
+        Line(r"^\s*Data OK:(?:.*\(\s*(?<good>\S+))?", Does::Says),
+        Line(r"^\s*Data LOST:(?:.*\(\s*(?<lost>\S+))?", Does::Says),
+        Line(r"^\s*Corrupted:(?:.*\(\s*(?<corrupted>\S+))?", Does::Says),
+        Line(r"^\s*Slightly changed:(?:.*\(\s*(?<changed>\S+))?", Does::Says),
+        Line(r"^\s*(?<counted>Overwritten:)(?:.*\(\s*(?<overwritten>\S+))?", Does::Says),
+        // "Average sequential read speed: 352.86 MB/s (2412544 sectors / 6.83s)".
+        Line(
+            r"(?i)^\s*average (?:writing|reading|sequential (?:read|write)) speed:\s*NO DATA",
+            Does::Repeats,
+        ),
+        Line(
+            r"(?i)^\s*average (?:writing|sequential write) speed:\s*(?<write>[\d.]\S* \S+/s)\s*(?:\((?<write_sectors>\S+).*? / (?<write_time>.*)\))?",
+            Does::Says,
+        ),
+        Line(
+            r"(?i)^\s*average (?:reading|sequential read) speed:\s*(?<read>[\d.]\S* \S+/s)\s*(?:\((?<read_sectors>\S+).*? / (?<read_time>.*)\))?",
+            Does::Says,
+        ),
+        Line(r"(?i)^\s*average .*speed", Does::Wraps),
+        // f3probe.
+        Line(
+            r"The device `(?<path>.*?)'.*?(?:counterfeit of type (?<fake>\S+)|is (?<fine>the real thing)|is (?<damaged>damaged))?\s*$",
+            Does::Says,
+        ),
+        Line(r"^\s*\*(?:Usable|Real)\* size:[^(]*\((?<real>\d+) block", Does::Says),
+        Line(r"^\s*Announced size:[^(]*\((?<announced>\d+) block", Does::Says),
+        Line(r"^\s*Approximate cache size:[^(]*\((?<cache>\d+) block", Does::Says),
+        Line(r"^\s*Module:.*\(2\^(?<module>\d+) Byte", Does::Says),
+        Line(r"^\s*Physical block size:.*\(2\^(?<order>\d+) Byte", Does::Says),
+        Line(r"^\s*Probe time:(?<probed>.*)", Does::Says),
+        // "Sequential write: 12.30 MB/s (1044481 blocks / 4.46s)".
+        Line(
+            r"^\s*(?<each_probed>(?:Sequential write|Random write|Random read):.*\(\d+\D.*? / .*\))",
+            Does::Says,
+        ),
+        Line(r"^\s*(?:Operation:|Write:|Read:|Reset:)| blocks / |avg of", Does::Repeats),
+    ],
+    of_run,
+    of_block,
+);
 
 const SECTOR: u64 = 512;
 /// Sectors of each file but the last.
@@ -51,83 +91,70 @@ const SECTORS_OF_A_FILE: u64 = GIB / SECTOR;
 /// Number of EIO, which f3 also reports in its own words.
 const EIO: u32 = 5;
 
-fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
-    let mut found = ImportedRun::by("f3");
-    found.version = short(source.first(re!(r"^\s*F3 .*?(\S*)\s*$")).unwrap_or_default(), 20);
-    if let Some((at, _)) = source.captures(re!(r"\*(?:Usable|Real)\* size:")).next()
-        && let Some(cells) = reading.accept(at, probe(source, &mut found))
-    {
-        reading.add_all(&mut found, at, cells);
-        let repeated = re!(
-            r"^\s*(?:Probe time:|Operation:|Write:|Read:|Reset:|Sequential |Random )| blocks / |avg of"
-        );
-        source.captures(repeated).for_each(|(at, _)| reading.take(at));
+fn of_run(known: &Known, run: &mut ImportedRun) {
+    if known.has("version") {
+        run.version = short(known.text("version"), 20);
     }
-    if let Some((at, _)) = source.captures(re!("Data OK:")).next()
-        && let Some(mut cell) = reading.accept(at, verified(source))
-    {
-        end_unread(&mut cell, source, reading);
-        reading.add(&mut found, at, cell);
+    run.medium.capacity_bytes = blocks(known, "announced").or(run.medium.capacity_bytes);
+}
+
+fn of_block(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let mut cells = Vec::new();
+    if known.has("real") {
+        cells.push(probe(known)?);
+        cells.extend(known.each("each_probed").filter_map(|line| probed(line, block(known))));
     }
-    let is_speed =
-        |line: &str| speed(0, line.trim()).is_ok_and(|cell| cell.is_some()).then_some(());
-    for (at, _) in source.captures(re!(r"(?i)^\s*average .*speed")) {
-        let lines = source.wrapped(at, is_speed).map_or(1, |(_, lines)| lines);
-        let joined: Vec<&str> = (at..at + lines).map(|at| source.line(at).trim()).collect();
-        if let Some(Some(mut cell)) = reading.accept(at, speed(at, &joined.join(" "))) {
-            cell.series = curves(source, reading);
-            reading.take_many(at, lines);
-            reading.add(&mut found, at, cell);
+    if known.has("good") || known.has("counted") {
+        cells.push(verified(known)?);
+    }
+    for (way, direction, content) in [
+        ("write", Direction::Write, Some(Content::Incompressible)),
+        ("read", Direction::Read, None),
+    ] {
+        if known.has(way) {
+            let mut cell = speed(known, way, direction, content)?;
+            cell.series = curves(known);
+            cells.push(cell);
         }
     }
-    source.captures(re!("^Creating file .*%.* -- ")).for_each(|(at, _)| reading.take(at));
-    let is_failed = source.has(|line| line.contains(" failure: "));
-    if found.cells.is_empty() && !is_failed && source.has(|line| line.trim().starts_with("F3 ")) {
-        reading.refuse(source.begin(), "it ends before its result");
+    if cells.is_empty() && known.has("head") && !known.has("failure") {
+        return Err(known.bad("it ends before its result"));
     }
-    found
+    Ok(cells)
+}
+
+fn speed(
+    known: &Known,
+    way: &str,
+    direction: Direction,
+    content: Option<Content>,
+) -> Result<Cell, ImportTrouble> {
+    let (region, path) = (Some(Region::File), Path::Buffered);
+    let params = Params { region, path, content, ..io(direction, Pattern::Sequential, None) };
+    let mut cell = cell(format!("f3:{way}"), params);
+    cell.metrics.bps = Some(estimate(known.wanted("the speed", known.rate(way))?, 1));
+    let sectors = known.count(&format!("{way}_sectors")).unwrap_or(0);
+    moved(&mut cell, sectors.saturating_mul(SECTOR), 0);
+    cell.elapsed_ns = duration_ns(known.text(&format!("{way}_time"))).map_or(0, whole_ns);
+    let text = "files of 1 GiB through a file system and the page cache, the mean over all of them";
+    note(&mut cell, text);
+    Ok(cell)
 }
 
 fn rate(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
-    binary_rate(value, unit.split_whitespace().next()?)
-}
-
-/// Parses "Average reading speed: 352.86 MB/s", since version 9 "Average sequential read speed:
-/// 352.86 MB/s (2412544 sectors / 6.83s)".
-fn speed(at: usize, line: &str) -> Result<Option<Cell>, ImportTrouble> {
-    let pattern = re!(
-        r"(?i)^average (?:(reading|sequential read)|writing|sequential write) speed:([^(]*)(?:\((\S+).*? / (.*)\))?"
-    );
-    let Some(found) = pattern.captures(line).filter(|found| group(found, 2) != "NO DATA") else {
-        return Ok(None);
-    };
-    let (test, direction, content) = match found.get(1) {
-        Some(_) => ("f3:read", Direction::Read, None),
-        None => ("f3:write", Direction::Write, Some(Content::Incompressible)),
-    };
-    let (region, path) = (Some(Region::File), Path::Buffered);
-    let mut cell =
-        cell(test, Params { region, path, content, ..io(direction, Pattern::Sequential, None) });
-    cell.metrics.bps = Some(estimate(wanted(at, "the speed", rate(group(&found, 2)))?, 1));
-    moved(&mut cell, whole(group(&found, 3)).unwrap_or(0).saturating_mul(SECTOR), 0);
-    cell.elapsed_ns = duration_ns(group(&found, 4)).map_or(0, whole_ns);
-    note(
-        &mut cell,
-        "files of 1 GiB through a file system and the page cache, the mean over all of them",
-    );
-    Ok(Some(cell))
+    rate_in(value, unit, 1024.0)
 }
 
 /// Curves over the files of 1 GiB each, in bytes a second, from the lines that version 9 prints for
-/// each ("Creating file 1.h2w ... OK! Avg: 20.13 MB/s", "Min: 9.91 MB/s, Max: 22.40 MB/s").
-fn curves(source: &ImportText, reading: &mut Reading) -> Vec<Series> {
+/// each.
+fn curves(known: &Known) -> Vec<Series> {
     let of_file = re!(
-        r"^\s*(?:(?:Creating|Validating) file (\d+)\..*Avg: (\S+ [^\s,]+)|Min: (\S+ [^\s,]+), Max: (\S+ [^\s,]+))"
+        r"^(?:(?:Creating|Validating) file (\d+)\..*Avg: (\S+ [^\s,]+)|Min: (\S+ [^\s,]+), Max: (\S+ [^\s,]+))"
     );
     let mut points = [const { Vec::new() }; 3];
     let mut end = None;
-    for (at, found) in source.captures(of_file) {
+    for found in known.each("each_file").filter_map(|line| of_file.captures(line)) {
         let file = whole(group(&found, 1)).map(|file| file.saturating_mul(GIB) as f64);
         let [average, least, most] = [2, 3, 4].map(|number| rate(group(&found, number)));
         end = file.filter(|_| average.is_some()).or(end);
@@ -135,7 +162,6 @@ fn curves(source: &ImportText, reading: &mut Reading) -> Vec<Series> {
         for (points, bps) in points.iter_mut().zip([average, least, most]) {
             points.extend(bps.map(|bps| [end, bps]));
         }
-        reading.take(at);
     }
     let names =
         ["rate of each file", "slowest rate within each file", "fastest rate within each file"];
@@ -145,56 +171,45 @@ fn curves(source: &ImportText, reading: &mut Reading) -> Vec<Series> {
 }
 
 /// Sectors by state, under the names of `verify`.
-fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
-    let counts = re!(
-        r"^\s*(Data OK:|Data LOST:|Corrupted:|Slightly changed:|Overwritten:)(?:.*\(\s*(\S+))?"
-    );
-    let mut lines = BTreeMap::new();
-    for (at, found) in source.captures(counts) {
-        lines.entry(group(&found, 1)).or_insert((at, whole(group(&found, 2))));
-    }
-    let count = |words: &str| {
-        let (at, sectors) = lines
-            .get(words)
-            .ok_or_else(|| ImportTrouble::new(format_args!("a line '{words} ..' is missing")))?;
-        sectors.ok_or_else(|| ImportTrouble::at(*at, "the number of sectors is missing"))
+fn verified(known: &Known) -> Result<Cell, ImportTrouble> {
+    let count = |name: &str, words: &str| {
+        known.count(name).ok_or_else(|| known.bad(format_args!("a line '{words} ..' is missing")))
     };
-    let (good, lost) = (count("Data OK:")?, count("Data LOST:")?);
-    let [corrupted, changed, overwritten] =
-        [count("Corrupted:")?, count("Slightly changed:")?, count("Overwritten:")?];
+    let (good, lost) = (count("good", "Data OK:")?, count("lost", "Data LOST:")?);
+    let corrupted = count("corrupted", "Corrupted:")?;
+    let changed = count("changed", "Slightly changed:")?;
+    let overwritten = count("overwritten", "Overwritten:")?;
     let sum = saturating_sum([corrupted, changed, overwritten]);
     if sum != lost {
-        return Err(ImportTrouble::new(format_args!(
-            "{lost} sectors are lost, but {sum} are listed"
-        )));
+        return Err(known.bad(format_args!("{lost} sectors are lost, but {sum} are listed")));
     }
     let mut cell = of_sectors(good, changed, overwritten, corrupted)?;
-    for (at, line) in source.numbered().filter(|(_, line)| line.starts_with("Missing file")) {
-        note(&mut cell, format!("line {at}: {}", short(line, 100)));
-    }
+    known.each("each_missing").for_each(|line| note(&mut cell, short(line, 100)));
+    end_unread(&mut cell, known);
     Ok(cell)
 }
 
 /// Ends the verification with the error that f3read met: "Validating file 1.h2w ...  833792/ 0/ 0/
 /// 0 - NOT fully read due to "Input/output error"".
-fn end_unread(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
-    let files: Vec<(usize, String, Errno)> = source
-        .captures(re!(
-            r"^\s*(?:Validating file (\S+?)\..*?\.\.\.(.*?) - )?.*NOT fully read due to (.*)"
-        ))
-        .filter_map(|(at, found)| {
+fn end_unread(cell: &mut Cell, known: &Known) {
+    let unread =
+        re!(r"^(?:Validating file (\S+?)\..*?\.\.\.(.*?) - )?.*NOT fully read due to (.*)");
+    let n = known.each("each_validated").count() + known.each("each_unread").count();
+    let files: Vec<(String, Errno)> = known
+        .each("each_unread")
+        .filter_map(|line| {
+            let found = unread.captures(line)?;
             let read = saturating_sum(group(&found, 2).split('/').filter_map(whole));
-            let is_last =
-                !source.captures(re!(r"^\s*Validating file ")).any(|(place, _)| place > at);
             // The text does not have the number of sectors of the last file.
+            let is_last = whole(group(&found, 1)).is_none_or(|file| file >= n as u64);
             let all = if is_last { String::new() } else { format!(" of {SECTORS_OF_A_FILE}") };
             let progress = format!("file {} had {read}{all} sectors read", group(&found, 1));
-            Some((at, progress, Errno::in_text(group(&found, 3).trim_matches('"'))?))
+            Some((progress, Errno::in_text(group(&found, 3).trim_matches('"'))?))
         })
         .collect();
-    let of_medium = files.iter().find(|(.., error)| error.origin == ErrorSide::Medium);
-    let Some((_, _, first)) = of_medium.or(files.first()) else {
-        if source.contains("Not all data was read due to I/O error") {
+    let of_medium = files.iter().find(|(_, error)| error.origin == ErrorSide::Medium);
+    let Some((_, first)) = of_medium.or(files.first()) else {
+        if known.has("unread") {
             failed::end(cell, "f3", &Errno::of_number(EIO));
         }
         return;
@@ -202,67 +217,67 @@ fn end_unread(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
     failed::end(cell, "f3", first);
     if first.origin == ErrorSide::Medium {
         let which: Vec<&str> =
-            files.iter().take(3).map(|(_, progress, _)| progress.as_str()).collect();
+            files.iter().take(3).map(|(progress, _)| progress.as_str()).collect();
         cell.stop = Stop::Error;
         cell.reason = Some(format!("{}: {first}", which.join(", ")));
     }
-    files.iter().for_each(|(at, ..)| reading.take(*at));
 }
 
-/// Results of f3probe, under the names of `capacity`.
-fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<Vec<Cell>, ImportTrouble> {
-    let first = |pattern: &Regex| source.first(pattern).and_then(whole);
-    let order = |pattern| first(pattern).filter(|order| *order < 60).map(|order| 1u64 << order);
-    let block = order(re!(r"^\s*Physical block size:.*\(2\^(\d+) Byte")).unwrap_or(SECTOR);
-    let bytes = |pattern| first(pattern).and_then(|count| count.checked_mul(block));
-    let missing = |what: &str| ImportTrouble::new(format_args!("{what} is missing"));
-    let real = bytes(re!(r"^\s*\*(?:Usable|Real)\* size:[^(]*\((\d+) block"))
-        .ok_or_else(|| missing("the usable size"))?;
-    let announced = bytes(re!(r"^\s*Announced size:[^(]*\((\d+) block"))
-        .ok_or_else(|| missing("the announced size"))?;
-    let kind = kind(source)
-        .ok_or_else(|| ImportTrouble::new("no line 'Good news: ..' or 'Bad news: ..'"))?;
-    let params =
-        Params { region: Some(Region::Whole), span_bytes: Some(announced), ..Params::default() };
+/// Bytes of a block of f3probe.
+fn block(known: &Known) -> u64 {
+    order(known, "order").unwrap_or(SECTOR)
+}
+
+fn order(known: &Known, name: &str) -> Option<u64> {
+    known.count(name).filter(|order| *order < 60).map(|order| 1u64 << order)
+}
+
+/// Bytes of a number of blocks.
+fn blocks(known: &Known, name: &str) -> Option<u64> {
+    known.count(name)?.checked_mul(block(known))
+}
+
+/// Result of f3probe, under the names of `capacity`: of the kinds 0 is good, 1 damaged, 2 limbo, 3
+/// wraparound, 4 chain.
+fn probe(known: &Known) -> Result<Cell, ImportTrouble> {
+    let bytes = |name: &str| {
+        known.wanted(&format!("the {name} size"), blocks(known, name).map(|n| n as f64))
+    };
+    let (real, announced) = (bytes("real")?, bytes("announced")?);
+    let kinds = ["the real thing", "damaged", "limbo", "wraparound", "chain"];
+    let kind = ["fine", "damaged", "fake"]
+        .iter()
+        .find_map(|name| kinds.iter().position(|kind| *kind == known.text(name)));
+    let kind = kind.ok_or_else(|| known.bad("no line 'Good news: ..' or 'Bad news: ..'"))? as f64;
+    let params = Params {
+        region: Some(Region::Whole),
+        span_bytes: Some(announced as u64),
+        ..Params::default()
+    };
     let mut cell = cell(test::CAPACITY, params);
     other(&mut cell, "type", kind, 1);
-    other(&mut cell, metric::REAL_BYTES, real as f64, 1);
-    let wraps = order(re!(r"^\s*Module:.*\(2\^(\d+) Byte")).filter(|_| kind > 2.0).unwrap_or(0);
+    other(&mut cell, metric::REAL_BYTES, real, 1);
+    let wraps = order(known, "module").filter(|_| kind > 2.0).unwrap_or(0);
     other(&mut cell, metric::WRAP_BYTES, wraps as f64, 1);
-    if let Some(cache) = bytes(re!(r"^\s*Approximate cache size:[^(]*\((\d+) block")) {
+    if let Some(cache) = blocks(known, "cache") {
         other(&mut cell, metric::CACHE_BYTES, cache as f64, 1);
     }
-    let time = source.first(re!(r"^\s*Probe time:(.*)")).and_then(duration_ns);
-    cell.elapsed_ns = time.map_or(0, whole_ns);
-    found.medium.capacity_bytes = Some(announced);
-    source.first(re!("The device `(.*?)'")).into_iter().for_each(|device| found.on(device));
-    let speeds = source.lines.iter().filter_map(|line| probed_speed(line.trim(), block));
-    Ok([cell].into_iter().chain(speeds).collect())
-}
-
-/// Kind under the numbers of `capacity`: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.
-fn kind(source: &ImportText) -> Option<f64> {
-    let kinds = ["is the real thing", "' is damaged", "limbo", "wraparound", "chain"];
-    let word = re!(r"is the real thing|' is damaged|is a counterfeit of type (\S+)");
-    let found = word.captures(source.text)?;
-    let phrase = found.get(1).or(found.get(0))?.as_str();
-    kinds.iter().position(|kind| *kind == phrase).map(|at| at as f64)
+    cell.elapsed_ns = duration_ns(known.text("probed")).map_or(0, whole_ns);
+    Ok(cell)
 }
 
 /// Speeds that f3probe prints since version 9: "Sequential write: 12.30 MB/s (1044481 blocks /
 /// 4.46s)".
-fn probed_speed(line: &str, block: u64) -> Option<Cell> {
-    let found = re!(r"^(Sequential write|Random write|Random read):([^(]*)\((\d+)\D.*? / (.*)\)")
-        .captures(line)?;
-    let (pattern, direction) = match group(&found, 1) {
-        "Sequential write" => (Pattern::Sequential, Direction::Write),
-        "Random write" => (Pattern::Uniform, Direction::Write),
-        _ => (Pattern::Uniform, Direction::Read),
-    };
+fn probed(line: &str, block: u64) -> Option<Cell> {
+    let found =
+        re!(r"^(Sequential|Random) (write|read):([^(]*)\((\d+)\D.*? / (.*)\)").captures(line)?;
+    let is_random = group(&found, 1) == "Random";
+    let pattern = if is_random { Pattern::Uniform } else { Pattern::Sequential };
+    let direction = if group(&found, 2) == "write" { Direction::Write } else { Direction::Read };
     let mut cell = cell("f3:probe", io(direction, pattern, None));
-    cell.metrics.bps = Some(estimate(rate(group(&found, 2))?, 1));
-    cell.bytes = whole(group(&found, 3))?.saturating_mul(block);
-    cell.elapsed_ns = duration_ns(group(&found, 4)).map_or(0, whole_ns);
+    cell.metrics.bps = Some(estimate(rate(group(&found, 3))?, 1));
+    cell.bytes = whole(group(&found, 4))?.saturating_mul(block);
+    cell.elapsed_ns = duration_ns(group(&found, 5)).map_or(0, whole_ns);
     note(&mut cell, "over the few places that the probe touches, in writes of its own size");
     Some(cell)
 }

@@ -20,14 +20,14 @@ pub(super) const ALIGN: Importer = Importer {
         sign!("times 'pre', 'on', 'post' and 'diff'", TIMES),
     ],
     read: read_align,
-    is_ignored_line: |_| false,
+    apart: "",
 };
 
 pub(super) const AREAS: Importer = Importer {
     name: "flashbench --open-au or --find-fat output",
     signs: &[sign!("lines '4MiB  1.589G/  865M/s'", ROW)],
     read: read_areas,
-    is_ignored_line: |_| false,
+    apart: "",
 };
 
 const BOUNDARY: &str = r"(?m)^\s*align (\d+)(?:\s|$)";

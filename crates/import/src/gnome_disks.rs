@@ -4,20 +4,15 @@
 use record::{Cell, Direction, Params, Pattern, Region, metric, test};
 
 use super::imported_run::{ImportTrouble, cell, estimate, io, note, other};
+use super::sign;
 use super::table::{Does, Known, Line, Tool};
-use super::{Importer, sign};
-
-pub(super) const IMPORTER: Importer = Importer {
-    name: "the benchmark of GNOME Disks",
-    signs: &[sign!("lines 'Average Read Rate .. MB/s' and 'Average Access Time .. ms'", HEAD)],
-    read: |source, _, reading| TABLE.read(source, reading),
-    is_ignored_line: |_| false,
-};
 
 const HEAD: &str = r"(?m)^\s*Average (?:Read Rate|Write Rate|Access Time):?\s+\d";
 
-static TABLE: Tool = Tool::new(
+pub(super) static TABLE: Tool = Tool::new(
     "GNOME Disks",
+    "the benchmark of GNOME Disks",
+    &[sign!("lines 'Average Read Rate .. MB/s' and 'Average Access Time .. ms'", HEAD)],
     1000.0,
     &[
         Line(

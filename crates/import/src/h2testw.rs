@@ -6,25 +6,20 @@ use record::units::MIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region};
 
 use super::imported_run::{ImportTrouble, cell, estimate, io, note, of_sectors};
+use super::sign;
 use super::table::{Does, Known, Line, Tool};
 use super::text::short;
-use super::{Importer, sign};
-
-pub(super) const IMPORTER: Importer = Importer {
-    name: "H2testw output",
-    signs: &[sign!(
-        "a line 'Writing speed: .. MByte/s' or '.. GByte OK (.. sectors)'",
-        r"(?m)^[ \t]*(?:(?:Writing|Reading) speed|Schreibrate|Leserate):.*Byte/s|OK \(.*?\d+ (?:sectors|Sektoren)\)"
-    )],
-    read: |source, _, reading| TABLE.read(source, reading),
-    is_ignored_line: |_| false,
-};
 
 const SECTOR: u64 = 512;
 
 /// An output begins with its verdict, and ends with the version.
-static TABLE: Tool = Tool::blocks(
+pub(super) static TABLE: Tool = Tool::blocks(
     "H2testw",
+    "H2testw output",
+    &[sign!(
+        "a line 'Writing speed: .. MByte/s' or '.. GByte OK (.. sectors)'",
+        r"(?m)^[ \t]*(?:(?:Writing|Reading) speed|Schreibrate|Leserate):.*Byte/s|OK \(.*?\d+ (?:sectors|Sektoren)\)"
+    )],
     1024.0,
     &[
         // "Warning: Only 31982 of 31983 MByte tested."

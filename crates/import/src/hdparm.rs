@@ -6,23 +6,18 @@ use record::{Cell, Direction, Flag, Params, Path, Pattern, test};
 use super::errno::{Errno, ErrorSide};
 use super::failed;
 use super::imported_run::{ImportTrouble, cell, estimate, io, note, whole_ns};
+use super::sign;
 use super::table::{Does, Known, Line, Tool};
-use super::{Importer, sign};
-
-pub(super) const IMPORTER: Importer = Importer {
-    name: "hdparm output",
-    signs: &[sign!(
-        "'Timing .. reads: .. MB in .. seconds = .. MB/sec', or this rate in a sentence",
-        HEAD
-    )],
-    read: |source, _, reading| TABLE.read(source, reading),
-    is_ignored_line: |_| false,
-};
 
 const HEAD: &str = r"(?m)^\s*Timing (?:.* reads.*: .* seconds|.*read\(\) failed: )|(?i:\bhdparm\b[^.\n]*? (?:is|was|of|gives|gave|says|said|shows|showed|reports|reported|got) (?:about |only )?\d[\d.]* ?M)";
 
-static TABLE: Tool = Tool::new(
+pub(super) static TABLE: Tool = Tool::new(
     "hdparm",
+    "hdparm output",
+    &[sign!(
+        "'Timing .. reads: .. MB in .. seconds = .. MB/sec', or this rate in a sentence",
+        HEAD
+    )],
     1024.0,
     &[
         Line(r"^\s*(?<device>/dev/\S+):\s*$", Does::Begins),

@@ -70,7 +70,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         media.0
     },
-    is_ignored_line: |_| false,
+    apart: "",
 };
 
 const KIBIBYTE: f64 = KIB as f64;

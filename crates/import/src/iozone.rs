@@ -29,7 +29,7 @@ pub(super) const TABLE: Importer = Importer {
     read: |source, hints, reading| {
         runs(source).iter().map(|part| read_run(part, hints, reading)).collect()
     },
-    is_ignored_line: is_settings_line,
+    apart: SETTINGS,
 };
 
 pub(super) const THREADS: Importer = Importer {
@@ -41,7 +41,7 @@ pub(super) const THREADS: Importer = Importer {
     read: |source, _, reading| {
         runs(source).iter().map(|part| read_threads(part, reading)).collect()
     },
-    is_ignored_line: is_settings_line,
+    apart: SETTINGS,
 };
 
 /// Columns in iozone's order: our names, direction, pattern.
@@ -95,10 +95,9 @@ fn is_bare(line: &str) -> bool {
     })
 }
 
-fn is_settings_line(line: &str) -> bool {
-    re!(r"^\s*(?:Output is in|OPS Mode\.|Time Resolution =|Parent sees.*Min xfer)|Processor cache")
-        .is_match(line)
-}
+/// Lines of its settings.
+const SETTINGS: &str =
+    r"^\s*(?:Output is in|OPS Mode\.|Time Resolution =|Parent sees.*Min xfer)|Processor cache";
 
 /// A command, after a prompt or in a sentence.
 const COMMAND: &str = r"\biozone3? (-[^`|>;]*)";

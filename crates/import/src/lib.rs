@@ -46,6 +46,7 @@ use record::Record;
 
 use self::imported_run::ImportedRun;
 use self::reading::Reading;
+use self::table::Tool;
 use self::text::ImportText;
 
 pub use self::known_medium::KnownMedium;
@@ -170,37 +171,73 @@ struct Importer {
     /// Signs, all of which are required.
     signs: &'static [Sign],
     read: fn(&ImportText, &Hints, &mut Reading) -> Vec<ImportedRun>,
-    /// True for lines of its output that are not results, though they may look so.
-    is_ignored_line: fn(&str) -> bool,
+    /// Pattern of lines of its output that are not results, though they may look so; empty if there
+    /// are none.
+    apart: &'static str,
+}
+
+/// An importer: a table of its lines, or one that reads them itself.
+enum Reader {
+    Table(&'static Tool),
+    Lines(&'static Importer),
+}
+
+impl Reader {
+    fn name(&self) -> &'static str {
+        match self {
+            Reader::Table(tool) => tool.output,
+            Reader::Lines(importer) => importer.name,
+        }
+    }
+
+    fn signs(&self) -> &'static [Sign] {
+        match self {
+            Reader::Table(tool) => tool.signs,
+            Reader::Lines(importer) => importer.signs,
+        }
+    }
+
+    fn read(&self, source: &ImportText, hints: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+        match self {
+            Reader::Table(tool) => tool.read(source, reading),
+            Reader::Lines(importer) => {
+                let found = (importer.read)(source, hints, reading);
+                if !importer.apart.is_empty() && found.iter().any(|one| !one.cells.is_empty()) {
+                    reading.mark_apart(importer.apart);
+                }
+                found
+            }
+        }
+    }
 }
 
 /// All importers; a file may hold the output of several tools.
-const IMPORTERS: [&Importer; 25] = [
-    &fio::JSON,
-    &fio::JOBS,
-    &fio::NORMAL,
-    &iozone::TABLE,
-    &iozone::THREADS,
-    &dd::RUNS,
-    &dd::SWEEP,
-    &flashbench::ALIGN,
-    &flashbench::AREAS,
-    &f3::IMPORTER,
-    &h2testw::IMPORTER,
-    &hdparm::IMPORTER,
-    &ioping::IMPORTER,
-    &seeker::IMPORTER,
-    &lists::RATES,
-    &morton_table::IMPORTER,
-    &diskmark::IMPORTER,
-    &iostat::IMPORTER,
-    &lists::COMPLETIONS,
-    &bonnie::IMPORTER,
-    &sysbench::IMPORTER,
-    &pibenchmarks::IMPORTER,
-    &state::IMPORTER,
-    &badblocks::IMPORTER,
-    &gnome_disks::IMPORTER,
+static IMPORTERS: [Reader; 25] = [
+    Reader::Lines(&fio::JSON),
+    Reader::Table(&fio::JOBS),
+    Reader::Lines(&fio::NORMAL),
+    Reader::Lines(&iozone::TABLE),
+    Reader::Lines(&iozone::THREADS),
+    Reader::Lines(&dd::RUNS),
+    Reader::Lines(&dd::SWEEP),
+    Reader::Lines(&flashbench::ALIGN),
+    Reader::Lines(&flashbench::AREAS),
+    Reader::Table(&f3::TABLE),
+    Reader::Table(&h2testw::TABLE),
+    Reader::Table(&hdparm::TABLE),
+    Reader::Table(&ioping::TABLE),
+    Reader::Table(&seeker::TABLE),
+    Reader::Table(&lists::RATES),
+    Reader::Lines(&morton_table::IMPORTER),
+    Reader::Lines(&diskmark::IMPORTER),
+    Reader::Lines(&iostat::IMPORTER),
+    Reader::Table(&lists::COMPLETIONS),
+    Reader::Lines(&bonnie::IMPORTER),
+    Reader::Table(&sysbench::TABLE),
+    Reader::Lines(&pibenchmarks::IMPORTER),
+    Reader::Lines(&state::IMPORTER),
+    Reader::Table(&badblocks::TABLE),
+    Reader::Table(&gnome_disks::TABLE),
 ];
 
 /// Reads the records of a file. `name` is only for people: it names a medium without a name.
@@ -260,19 +297,15 @@ fn all(
 ) -> (Vec<ImportedRun>, Option<&'static str>) {
     let mut found = Vec::new();
     let mut tool = None;
-    for importer in IMPORTERS {
-        if !importer.signs.iter().all(|sign| (sign.is_there)(source)) {
+    for importer in &IMPORTERS {
+        if !importer.signs().iter().all(|sign| (sign.is_there)(source)) {
             continue;
         }
         let before = reading.refusals();
-        let these = (importer.read)(source, hints, reading);
+        found.extend(importer.read(source, hints, reading));
         if reading.refusals() > before {
-            tool.get_or_insert(importer.name);
+            tool.get_or_insert(importer.name());
         }
-        if these.iter().any(|one| !one.cells.is_empty()) {
-            reading.mark_ignored_lines(importer.is_ignored_line);
-        }
-        found.extend(these);
     }
     fio::keep_fullest_form(&mut found);
     failed::add(&mut found, source, reading);
@@ -307,11 +340,11 @@ fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
 /// is unique to its output.
 fn nearest(source: &ImportText) -> Option<(&'static str, Vec<&'static str>)> {
     let is_begun =
-        |importer: &&&Importer| importer.signs.first().is_some_and(|sign| (sign.is_there)(source));
+        |importer: &&Reader| importer.signs().first().is_some_and(|sign| (sign.is_there)(source));
     let mut begun = IMPORTERS.iter().filter(is_begun);
     let best = begun.next().filter(|_| begun.next().is_none())?;
     let missing: Vec<&str> =
-        best.signs.iter().filter(|sign| !(sign.is_there)(source)).map(|sign| sign.what).collect();
+        best.signs().iter().filter(|sign| !(sign.is_there)(source)).map(|sign| sign.what).collect();
     let missing = if missing.is_empty() { vec!["a figure"] } else { missing };
-    Some((best.name, missing))
+    Some((best.name(), missing))
 }

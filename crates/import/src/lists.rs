@@ -5,21 +5,16 @@
 use record::{Cell, Params, Pattern};
 
 use super::imported_run::{ImportTrouble, cell, estimate, io, label, note, other, whole_ns};
+use super::sign;
 use super::table::{Does, Known, Line, Tool};
-use super::{Importer, sign};
 
-pub(super) const RATES: Importer = Importer {
-    name: "a list of rates",
-    signs: &[sign!(
+pub(super) static RATES: Tool = Tool::new(
+    "not stated",
+    "a list of rates",
+    &[sign!(
         "lines '5.2 MB/s -- name of a medium'",
         r"(?m)^\s*[\d.]\S* \S+/s(?:ec)?\s*(?:--|–|—)\s*\S"
     )],
-    read: |source, _, reading| RATE_LIST.read(source, reading),
-    is_ignored_line: |_| false,
-};
-
-static RATE_LIST: Tool = Tool::new(
-    "not stated",
     1000.0,
     &[Line(
         r"^\s*(?<rate>[\d.]\S* \S+/s(?:ec)?)\s*(?:--|–|—)\s*(?<model>\S.*)$",
@@ -36,23 +31,21 @@ fn of_rate(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     Ok(vec![cell])
 }
 
-pub(super) const COMPLETIONS: Importer = Importer {
-    name: "a list of completion times",
-    signs: &[sign!("lines 'ext4: 123s' or 'xfs/cfq: 94-96s'", ENTRY)],
-    read: |source, _, reading| {
-        let mut found = COMPLETION_LIST.read(source, reading);
-        let text = "a list of completion times; what was done, and on what, is not in the text";
-        found.iter_mut().for_each(|run| run.notes.push(text.into()));
-        found
-    },
-    is_ignored_line: |_| false,
-};
-
 /// File system (a name may go on: "xfslazy", "ext4nj"), scheduler, least and largest seconds.
 const ENTRY: &str = r"(?m)^[ \t]*(?<fs>(?:ext[234]|xfs|jfs|btrfs|f2fs|nilfs2|vfat|exfat|reiserfs)[A-Za-z0-9_-]{0,23})(?:/(?<scheduler>[A-Za-z0-9_-]{0,29}))?:[ \t]*(?<least>[^\s-][^\n-]*?)(?:-(?<most>.*?))?s[ \t]*$";
 
-static COMPLETION_LIST: Tool =
-    Tool::new("stopwatch", 1000.0, &[Line(ENTRY, Does::Gives(of_entry))]);
+pub(super) static COMPLETIONS: Tool = Tool::blocks(
+    "stopwatch",
+    "a list of completion times",
+    &[sign!("lines 'ext4: 123s' or 'xfs/cfq: 94-96s'", ENTRY)],
+    1000.0,
+    &[Line(ENTRY, Does::Gives(of_entry))],
+    |_, run| {
+        let text = "a list of completion times; what was done, and on what, is not in the text";
+        run.notes = vec![text.into()];
+    },
+    |_| Ok(Vec::new()),
+);
 
 fn of_entry(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     let low = known.wanted("the time", known.number("least"))?;

@@ -38,7 +38,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         media.0
     },
-    is_ignored_line: is_head,
+    apart: r"(?i)sequential \(zero\)",
 };
 
 /// What the package promises: "5MB/s write".

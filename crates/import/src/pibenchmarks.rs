@@ -32,7 +32,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         vec![found]
     },
-    is_ignored_line: |line| line.trim().starts_with("Score:"),
+    apart: r"^\s*Score:",
 };
 
 /// Assigns all results of its log to the medium that it tested: it writes to files in several

@@ -4,11 +4,12 @@
 use std::fmt;
 
 use record::Cell;
+use regex::Regex;
 
 use super::clean::CleanText;
 use super::imported_run::{self, ImportTrouble, ImportedRun};
 use super::network::is_of_network;
-use super::text::{ImportText, looks_like_a_figure, short};
+use super::text::{ImportText, decimal, looks_like_a_figure, re, short};
 use super::{MAX_CELLS, MAX_LISTED, UnreadLine};
 
 /// State of the lines of a text while importers read it.
@@ -99,12 +100,11 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Marks lines of this kind as part of an output that was read.
-    pub fn mark_ignored_lines(&mut self, is_ignored_line: fn(&str) -> bool) {
-        for (at, line) in self.lines.iter().enumerate() {
-            if !self.taken[at] && is_ignored_line(line) {
-                self.taken[at] = true;
-            }
+    /// Marks lines of this pattern as part of an output that was read.
+    pub fn mark_apart(&mut self, pattern: &str) {
+        let Ok(pattern) = Regex::new(pattern) else { return };
+        for (taken, line) in self.taken.iter_mut().zip(self.lines) {
+            *taken |= pattern.is_match(line);
         }
     }
 
@@ -128,8 +128,10 @@ impl<'a> Reading<'a> {
     pub fn left(&self) -> (Vec<UnreadLine>, usize) {
         let mut left: Vec<(usize, Option<&str>)> =
             self.refused.iter().map(|(at, why)| (*at, Some(why.as_str()))).collect();
-        let is_figure = |line: &str| looks_like_a_figure(line) && !is_of_network(line);
-        let untaken = |at: &usize| !self.taken[*at] && is_figure(self.lines[*at]);
+        let in_table = in_tables(self.lines);
+        let is_figure = |at: usize| looks_like_a_figure(self.lines[at]) || in_table[at];
+        let untaken =
+            |at: &usize| !self.taken[*at] && is_figure(*at) && !is_of_network(self.lines[*at]);
         left.extend((0..self.lines.len()).filter(untaken).map(|at| (at, None)));
         let damaged = self.cleaned.damaged.iter().filter(|at| !self.is_taken(**at));
         left.extend(damaged.map(|at| (*at, Some("it holds bytes that are no text"))));
@@ -148,3 +150,20 @@ impl<'a> Reading<'a> {
         (listed.collect(), count)
     }
 }
+
+/// True for each line of figures below a head with a unit: "Block | Read (MB/s) | Write (MB/s)".
+fn in_tables(lines: &[&str]) -> Vec<bool> {
+    let is_apart = |c: char| c.is_whitespace() || c == '|';
+    let mut is_below = false;
+    let is_row = |line: &&str| {
+        let figures = line.split(is_apart).filter(|word| decimal(word).is_some()).count();
+        let is_head =
+            figures == 0 && line.len() < 300 && !line.contains('=') && re!(HEAD).is_match(line);
+        is_below = is_head || is_below && !line.trim().is_empty();
+        is_below && figures >= 2
+    };
+    lines.iter().map(is_row).collect()
+}
+
+/// Two columns or more of which one has a unit.
+const HEAD: &str = r"(?i)\S.*(?:\t|  |\|).*\b(?:[kmg]i?b/s|iops|ms|us)\b|\b(?:[kmg]i?b/s|iops)\b.*(?:\t|  |\|).*\S";

@@ -4,19 +4,14 @@ use record::units::{MIB, SECOND_NS};
 use record::{Cell, Direction, Params, Path, Pattern, Region, metric, test};
 
 use super::imported_run::{ImportTrouble, cell, estimate, io, note, other};
+use super::sign;
 use super::table::{Does, Known, Line, Tool};
 use super::text::short;
-use super::{Importer, sign};
 
-pub(super) const IMPORTER: Importer = Importer {
-    name: "seeker output",
-    signs: &[sign!("'.. ms random access time'", r"(?m)^\s*\S.*? [\d.]\S* ms random access time")],
-    read: |source, _, reading| TABLE.read(source, reading),
-    is_ignored_line: |_| false,
-};
-
-static TABLE: Tool = Tool::with(
+pub(super) static TABLE: Tool = Tool::blocks(
     "seeker",
+    "seeker output",
+    &[sign!("'.. ms random access time'", r"(?m)^\s*\S.*? [\d.]\S* ms random access time")],
     1024.0,
     &[
         Line(r"^\s*Seeker v(?<version>[^,]*)", Does::Says),
@@ -35,6 +30,7 @@ static TABLE: Tool = Tool::with(
         run.version = short(known.text("version"), 20);
         run.medium.capacity_bytes = known.count("mib").and_then(|mib| mib.checked_mul(MIB));
     },
+    |_| Ok(Vec::new()),
 );
 
 /// Seconds for which seeker reads.

@@ -60,7 +60,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         found
     },
-    is_ignored_line: |_| false,
+    apart: "",
 };
 
 /// First lines of a report; the group is the device.

@@ -4,24 +4,19 @@ use record::units::MIB;
 use record::{Cell, Direction, Latency, Params, Path, Pattern, Region};
 
 use super::imported_run::{BUFFERED, ImportTrouble, cell, io, note, rates, whole_ns, word};
+use super::sign;
 use super::table::{Does, Known, Line, Tool};
 use super::text::{short, size};
-use super::{Importer, sign};
 
 const MODE: &str = r"(?m)^\s*Doing (?<mode>random r/w|random read|random write|sequential read|sequential write \(creation\)|sequential rewrite) test\s*$";
 
-pub(super) const IMPORTER: Importer = Importer {
-    name: "sysbench fileio output",
-    signs: &[
+pub(super) static TABLE: Tool = Tool::blocks(
+    "sysbench",
+    "sysbench fileio output",
+    &[
         sign!("a line 'sysbench ..'", "sysbench"),
         sign!("a line 'Doing random read test' or another of its tests", MODE),
     ],
-    read: |source, _, reading| TABLE.read(source, reading),
-    is_ignored_line: |_| false,
-};
-
-static TABLE: Tool = Tool::blocks(
-    "sysbench",
     1024.0,
     &[
         Line(r"^\s*sysbench (?<version>[^ :]*)", Does::Says),

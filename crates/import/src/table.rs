@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use record::{Cell, Direction};
 use regex::Regex;
 
+use super::Sign;
 use super::imported_run::{ImportTrouble, ImportedRun, room_for_another};
 use super::reading::Reading;
 use super::text::{ImportText, decimal, rate_in, short, size, time_ns, wanted, whole, with_unit};
@@ -16,6 +17,10 @@ use super::text::{ImportText, decimal, rate_in, short, size, time_ns, wanted, wh
 pub(crate) struct Tool {
     /// Name in records: "hdparm".
     tool: &'static str,
+    /// Name of its output in messages: "hdparm output".
+    pub output: &'static str,
+    /// Signs of its output, all of which are required.
+    pub signs: &'static [Sign],
     /// Factor of its prefixes: 1000 or 1024.
     step: f64,
     lines: &'static [Line],
@@ -40,6 +45,8 @@ pub(crate) enum Does {
     Gives(Give),
     /// It repeats figures of other lines, or its figures are not of a medium.
     Repeats,
+    /// Its groups are known from here on; what it says is read elsewhere (`failed`).
+    Leaves,
     /// It may be the begin of a line that was wrapped.
     Wraps,
 }
@@ -60,6 +67,11 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// Texts of a group `each_..`, which keeps those of all lines.
+    pub fn each(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.text(name).lines()
+    }
+
     /// Text of a group; empty if it is not known.
     pub fn text(&self, name: &str) -> &str {
         self.texts.get(name).map_or("", String::as_str)
@@ -117,10 +129,12 @@ impl Known {
         ImportTrouble::at(self.at, what)
     }
 
-    /// Forgets the groups of a line of results, but for the name of the medium.
+    /// Forgets the groups of a line of results and those of each line, but for the name of the
+    /// medium.
     fn forget(&mut self, pattern: &Regex) {
-        let names = pattern.capture_names().flatten().filter(|name| !NAMES.contains(name));
-        names.for_each(|name| drop(self.texts.remove(name)));
+        let names: Vec<&str> = pattern.capture_names().flatten().collect();
+        let is_over = |name: &str| names.contains(&name) && !NAMES.contains(&name);
+        self.texts.retain(|name, _| !is_over(name) && !name.starts_with("each_"));
     }
 
     /// Takes the groups of a line; true if they name another medium than before.
@@ -129,10 +143,18 @@ impl Known {
         let mut is_another = false;
         for name in pattern.capture_names().flatten() {
             let Some(text) = found.name(name) else {
-                self.texts.remove(name);
+                let is_kept = name.starts_with("each_");
+                self.texts.retain(|known, _| is_kept || known != name);
                 continue;
             };
-            let before = self.texts.insert(name.to_owned(), text.as_str().trim().to_owned());
+            let text = text.as_str().trim();
+            if name.starts_with("each_") {
+                let all = self.texts.entry(name.to_owned()).or_default();
+                all.push_str(text);
+                all.push('\n');
+                continue;
+            }
+            let before = self.texts.insert(name.to_owned(), text.to_owned());
             is_another |= NAMES.contains(&name) && before.as_deref() != Some(self.text(name));
         }
         is_another
@@ -141,29 +163,28 @@ impl Known {
 
 impl Tool {
     /// A table of a tool whose runs have no facts beside their medium.
-    pub const fn new(tool: &'static str, step: f64, lines: &'static [Line]) -> Tool {
-        Tool::with(tool, step, lines, |_, _| {})
-    }
-
-    /// A table whose lines also have facts of the run.
-    pub const fn with(
+    pub const fn new(
         tool: &'static str,
+        output: &'static str,
+        signs: &'static [Sign],
         step: f64,
         lines: &'static [Line],
-        run: fn(&Known, &mut ImportedRun),
     ) -> Tool {
-        Tool { tool, step, lines, run, block: |_| Ok(Vec::new()), patterns: OnceLock::new() }
+        Tool::blocks(tool, output, signs, step, lines, |_, _| {}, |_| Ok(Vec::new()))
     }
 
-    /// A table whose results are spread over lines: what is known at the end of a block makes them.
+    /// A table with facts of the run, and with results that are spread over lines: what is known at
+    /// the end of a block makes them.
     pub const fn blocks(
         tool: &'static str,
+        output: &'static str,
+        signs: &'static [Sign],
         step: f64,
         lines: &'static [Line],
         run: fn(&Known, &mut ImportedRun),
         block: Give,
     ) -> Tool {
-        Tool { tool, step, lines, run, block, patterns: OnceLock::new() }
+        Tool { tool, output, signs, step, lines, run, block, patterns: OnceLock::new() }
     }
 
     /// Reads a text: one run for each medium that it names.
@@ -184,7 +205,7 @@ impl Tool {
             }
             let Some(run) = runs.last_mut() else { break };
             match does {
-                Does::Repeats | Does::Wraps => {}
+                Does::Repeats | Does::Leaves | Does::Wraps => {}
                 Does::Says | Does::Begins => (self.run)(&known, run),
                 Does::Gives(give) => {
                     let given = reading.accept(at, give(&known));
@@ -192,7 +213,9 @@ impl Tool {
                     known.forget(&self.patterns()[kind]);
                 }
             }
-            reading.take_many(at, lines);
+            if !matches!(does, Does::Leaves) {
+                reading.take_many(at, lines);
+            }
         }
         self.end(&mut runs, &known, reading);
         runs
@@ -201,8 +224,11 @@ impl Tool {
     /// Ends a block.
     fn end(&self, runs: &mut [ImportedRun], known: &Known, reading: &mut Reading) {
         let cells = reading.accept(known.at, (self.block)(known)).unwrap_or_default();
-        if let Some(run) = runs.last_mut().filter(|_| !cells.is_empty()) {
-            reading.add_all(run, known.at, cells);
+        if let Some(run) = runs.last_mut() {
+            (self.run)(known, run);
+            if !cells.is_empty() {
+                reading.add_all(run, known.at, cells);
+            }
         }
     }
 
@@ -223,8 +249,8 @@ impl Tool {
         if !matches!(self.lines[first].1, Does::Wraps) {
             return Some((first, line.to_owned(), 1));
         }
-        let is_result = |kind: &usize| matches!(self.lines[*kind].1, Does::Gives(_));
-        let joined = |line: &str| Some((kind(line).filter(is_result)?, line.to_owned()));
+        let is_whole = |kind: &usize| !matches!(self.lines[*kind].1, Does::Wraps);
+        let joined = |line: &str| Some((kind(line).filter(is_whole)?, line.to_owned()));
         source.wrapped(at, joined).map(|((kind, line), lines)| (kind, line, lines))
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const IMPORTER: Importer = Importer {
         },
     }],
     read: read_sweep,
-    is_ignored_line: |_| false,
+    apart: "",
 };
 
 /// Block sizes of the script behind these lists.

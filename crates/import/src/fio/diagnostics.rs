@@ -4,32 +4,17 @@ use record::units::KIB;
 use record::{Cell, Direction, Params, Path, Pattern};
 
 use crate::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note};
+use crate::sign;
 use crate::table::{Does, Known, Line, Tool};
 use crate::text::short;
-use crate::{Importer, sign};
 
 /// "rand-4k-write;0;0;131334;32833": name, KiB/s and IOPS of reading, the same of writing.
 const JOB: &str = r"(?m)^\s*(?<job>[A-Za-z][^;\n]{0,59});(?<read>[\d.]+);(?<reads>[\d.]+);(?<write>[\d.]+);(?<writes>[\d.]+)\s*$";
 
-pub(crate) const JOBS: Importer = Importer {
-    name: "Raspberry Pi Diagnostics output",
-    signs: &[sign!("a line 'rand-4k-write;0;0;3291;822'", JOB)],
-    read: |source, _, reading| {
-        let mut found = TABLE.read(source, reading);
-        let is_judged = source.contains("KB/sec (target");
-        let what = if is_judged {
-            "it asks only whether one of three runs passes the limits of class A1"
-        } else {
-            "five fields of fio's terse output; taken for the jobs of Raspberry Pi Diagnostics"
-        };
-        found.iter_mut().for_each(|run| run.notes.insert(0, what.into()));
-        found
-    },
-    is_ignored_line: |_| false,
-};
-
-static TABLE: Tool = Tool::with(
+pub(crate) static JOBS: Tool = Tool::blocks(
     "Raspberry Pi Diagnostics",
+    "Raspberry Pi Diagnostics output",
+    &[sign!("a line 'rand-4k-write;0;0;3291;822'", JOB)],
     1024.0,
     &[
         Line(r"^\s*Run (?<run>\d+)", Does::Says),
@@ -39,16 +24,22 @@ static TABLE: Tool = Tool::with(
             Does::Gives(|known| Err(known.bad("a figure is no number"))),
         ),
         Line(r"(?<wrong> speed 0 IOPS \(target)", Does::Says),
-        Line(r"KB/sec \(target|IOPS \(target", Does::Repeats),
+        Line(r"(?<judged>KB/sec \(target|IOPS \(target)", Does::Says),
     ],
-    note_version,
+    note_judgement,
+    |_| Ok(Vec::new()),
 );
 
-fn note_version(known: &Known, run: &mut ImportedRun) {
-    let text = "its version prints 0 IOPS and FAIL for a line that it does not read; the figures are those it measured";
-    if known.has("wrong") && run.notes.is_empty() {
-        run.notes.push(text.into());
-    }
+fn note_judgement(known: &Known, run: &mut ImportedRun) {
+    let of_version = "its version prints 0 IOPS and FAIL for a line that it does not read; the figures are those it measured";
+    run.notes = match known.has("judged") {
+        true => vec!["it asks only whether one of three runs passes the limits of class A1".into()],
+        false => vec![
+            "five fields of fio's terse output; taken for the jobs of Raspberry Pi Diagnostics"
+                .into(),
+        ],
+    };
+    run.notes.extend(known.has("wrong").then(|| of_version.into()));
 }
 
 fn of_job(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {

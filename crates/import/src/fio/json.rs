@@ -33,7 +33,7 @@ pub(crate) const IMPORTER: Importer = Importer {
         },
     ],
     read,
-    is_ignored_line: |_| false,
+    apart: "",
 };
 
 /// Most documents in an array.
@@ -45,89 +45,79 @@ const MAX_BINS: usize = 10_000;
 /// Share of the time for submission above which a note reports it.
 const NOTABLE_SUBMISSION: f64 = 0.05;
 
-#[derive(Deserialize)]
-struct Document {
+/// Output of fio: what its JSON has. The normal text is read into the same form.
+#[derive(Default, Deserialize)]
+pub(super) struct Document {
     #[serde(rename = "fio version")]
-    version: String,
-    #[serde(default)]
-    timestamp: Option<f64>,
-    #[serde(default)]
-    timestamp_ms: Option<f64>,
+    pub version: String,
+    pub timestamp: Option<f64>,
+    pub timestamp_ms: Option<f64>,
     #[serde(default, rename = "global options")]
-    global: Options,
+    pub global: Options,
     #[serde(default)]
-    jobs: Vec<JobOut>,
+    pub jobs: Vec<JobOut>,
     #[serde(default)]
-    client_stats: Vec<JobOut>,
+    pub client_stats: Vec<JobOut>,
 }
 
-#[derive(Deserialize)]
-struct JobOut {
-    #[serde(default)]
-    jobname: String,
-    #[serde(default)]
-    groupid: f64,
-    #[serde(default)]
-    error: f64,
-    #[serde(default)]
-    elapsed: f64,
-    #[serde(default, rename = "job options")]
-    options: Options,
-    read: Option<Box<DirectionStats>>,
-    write: Option<Box<DirectionStats>>,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct JobOut {
+    pub jobname: String,
+    pub groupid: f64,
+    pub error: f64,
+    pub elapsed: f64,
+    #[serde(rename = "job options")]
+    pub options: Options,
+    pub read: Option<Box<DirectionStats>>,
+    pub write: Option<Box<DirectionStats>>,
     /// Figures of reads and writes together (`unified_rw_reporting`).
-    mixed: Option<Box<DirectionStats>>,
-    sync: Option<Box<Syncs>>,
+    pub mixed: Option<Box<DirectionStats>>,
+    pub sync: Option<Box<Syncs>>,
+    /// Parameters and line of a job that the normal text describes.
+    #[serde(skip)]
+    pub described: Option<(Job, usize)>,
 }
 
 /// Commits of a job, in nanoseconds; only fio 3 has them.
-#[derive(Deserialize)]
-struct Syncs {
-    lat_ns: Option<Box<Times>>,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Syncs {
+    pub lat_ns: Option<Box<Times>>,
 }
 
 /// One direction of a job.
-#[derive(Deserialize)]
-struct DirectionStats {
-    #[serde(default)]
-    io_bytes: f64,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct DirectionStats {
+    pub io_bytes: f64,
     /// Data in KiB; only fio 3 has it. Before, `io_bytes` was in KiB.
-    io_kbytes: Option<f64>,
-    #[serde(default)]
-    bw: f64,
-    bw_bytes: Option<f64>,
-    #[serde(default)]
-    iops: f64,
-    #[serde(default)]
-    runtime: f64,
-    #[serde(default)]
-    total_ios: f64,
-    #[serde(default)]
-    iops_stddev: f64,
-    #[serde(default)]
-    iops_samples: f64,
-    lat_ns: Option<Box<Times>>,
-    clat_ns: Option<Box<Times>>,
-    slat_ns: Option<Box<Times>>,
-    lat: Option<Box<Times>>,
-    clat: Option<Box<Times>>,
-    slat: Option<Box<Times>>,
+    pub io_kbytes: Option<f64>,
+    pub bw: f64,
+    pub bw_bytes: Option<f64>,
+    pub iops: f64,
+    pub runtime: f64,
+    pub total_ios: f64,
+    pub iops_stddev: f64,
+    pub iops_samples: f64,
+    pub lat_ns: Option<Box<Times>>,
+    pub clat_ns: Option<Box<Times>>,
+    pub slat_ns: Option<Box<Times>>,
+    pub lat: Option<Box<Times>>,
+    pub clat: Option<Box<Times>>,
+    pub slat: Option<Box<Times>>,
 }
 
-#[derive(Deserialize)]
-struct Times {
-    #[serde(default, rename = "N")]
-    n: f64,
-    #[serde(default)]
-    min: f64,
-    #[serde(default)]
-    max: f64,
-    #[serde(default)]
-    mean: f64,
-    #[serde(default)]
-    percentile: BTreeMap<String, f64>,
-    #[serde(default)]
-    bins: BTreeMap<String, f64>,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Times {
+    #[serde(rename = "N")]
+    pub n: f64,
+    pub min: f64,
+    pub max: f64,
+    pub mean: f64,
+    pub percentile: BTreeMap<String, f64>,
+    pub bins: BTreeMap<String, f64>,
 }
 
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
@@ -154,7 +144,7 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
             });
             let one = &mut found[place];
             one.finished = ended(&document).or(one.finished.take());
-            reading.add_all(one, at, cells);
+            cells.into_iter().for_each(|(at, cell)| reading.add(one, at, cell));
         }
     }
     if found.iter().all(|one| one.cells.is_empty()) && reading.refusals() == 0 {
@@ -326,7 +316,7 @@ fn salvaged(text: &str) -> Option<Document> {
     }
     let timestamp = value_of(text, "timestamp");
     let timestamp_ms = value_of(text, "timestamp_ms");
-    Some(Document { version, timestamp, timestamp_ms, global, jobs, client_stats: Vec::new() })
+    Some(Document { version, timestamp, timestamp_ms, global, jobs, ..Document::default() })
 }
 
 fn value_of<T: serde::de::DeserializeOwned>(text: &str, key: &str) -> Option<T> {
@@ -352,22 +342,28 @@ fn moment(seconds: f64) -> Option<String> {
     jiff::Timestamp::from_second(seconds as i64).ok().map(|moment| moment.to_string())
 }
 
-/// Cells of a document by medium. The clones of a job (`numjobs`) are added up.
-fn by_medium(line: usize, document: &Document, reading: &mut Reading) -> Vec<(String, Vec<Cell>)> {
-    let mut media: Vec<(String, Vec<Cell>)> = Vec::new();
+/// Cells of a document by medium, each with its line. The clones of a job (`numjobs`) are added up.
+pub(super) fn by_medium(
+    line: usize,
+    document: &Document,
+    reading: &mut Reading,
+) -> Vec<(String, Vec<(usize, Cell)>)> {
+    let mut media: Vec<(String, Vec<(usize, Cell)>)> = Vec::new();
     let mut places: BTreeMap<(String, u64, String), (usize, usize)> = BTreeMap::new();
     let of_jobs = document
         .jobs
         .iter()
         .chain(document.client_stats.iter().filter(|job| job.jobname != "All clients"));
     for out in of_jobs {
-        let job = Job::of(&document.global, &out.options);
+        let described = out.described.clone();
+        let (job, line) =
+            described.unwrap_or_else(|| (Job::of(&document.global, &out.options), line));
         let filename = short(&job.filename, 200);
         for cell in reading.accept(line, of_job(&job, out)).into_iter().flatten() {
             let kind = format!("{} {:?}", cell.test, cell.params.direction);
             let key = (out.jobname.clone(), out.groupid.to_bits(), kind);
             if let Some((medium, at)) = places.get(&key).filter(|_| job.threads > 1) {
-                add_up(&mut media[*medium].1[*at], cell);
+                add_up(&mut media[*medium].1[*at].1, cell);
                 continue;
             }
             let medium = match media.iter().position(|(name, _)| *name == filename) {
@@ -380,7 +376,7 @@ fn by_medium(line: usize, document: &Document, reading: &mut Reading) -> Vec<(St
                     media.len() - 1
                 }
             };
-            media[medium].1.push(cell);
+            media[medium].1.push((line, cell));
             places.insert(key, (medium, media[medium].1.len() - 1));
         }
     }
@@ -396,7 +392,9 @@ fn of_job(job: &Job, out: &JobOut) -> Result<Vec<Cell>, ImportTrouble> {
     ];
     let mut cells = Vec::new();
     for (direction, stats) in directions {
-        let has_moved = |stats: &&DirectionStats| stats.total_ios > 0.0 || stats.io_bytes > 0.0;
+        let has_moved = |stats: &&DirectionStats| {
+            stats.total_ios > 0.0 || stats.io_bytes > 0.0 || stats.iops > 0.0
+        };
         // Figures of both together repeat those of each.
         let is_news = direction.is_some() || cells.is_empty();
         if let Some(stats) = stats.as_deref().filter(has_moved).filter(|_| is_news) {
@@ -480,8 +478,9 @@ fn of_direction(
     if let Some(error) = error_of(out) {
         failed::end(&mut cell, "fio", &error);
     }
-    cell.metrics.iops = Some(estimate(stats.iops, cell.ops));
-    cell.metrics.bps = Some(estimate(stats.bw_bytes.unwrap_or(stats.bw * 1024.0), cell.ops));
+    let n = cell.ops.max(1);
+    cell.metrics.iops = Some(estimate(stats.iops, n));
+    cell.metrics.bps = Some(estimate(stats.bw_bytes.unwrap_or(stats.bw * 1024.0), n));
     label(&mut cell, "job", &out.jobname);
     // With group_reporting the samples come from single jobs, and their rate is not that of the
     // group.

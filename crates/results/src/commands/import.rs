@@ -207,6 +207,10 @@ fn understood_as(record: &Record) -> String {
         .or(record.target.device.as_deref())
         .map(|name| format!(" of {name}"))
         .unwrap_or_default();
-    let results = if count == 1 { "1 result" } else { &format!("{count} results") };
+    let results = match count {
+        0 => return printable(&format!("{}{medium}, no result, its health", tool.trim())),
+        1 => "1 result",
+        _ => &format!("{count} results"),
+    };
     printable(&format!("{}{medium}, {results} ({}{more})", tool.trim(), shown.join(", ")))
 }
