@@ -7,7 +7,7 @@ mod normal;
 mod options;
 mod same_job;
 
-use record::{Cell, Content, Direction, Latency, Params, Path, Pattern, Sync, test};
+use record::{Cell, Content, Direction, Params, Path, Pattern, Sync, test};
 
 use self::options::Job;
 use super::imported_run;
@@ -86,26 +86,4 @@ fn agreed_block(stated: Option<u64>, bytes: f64, ops: f64) -> Option<u64> {
         Some(stated) if (mean / stated as f64 - 1.0).abs() < 0.01 => Some(stated),
         _ => (mean.fract() == 0.0 && mean % 512.0 == 0.0).then_some(mean as u64),
     }
-}
-
-/// Cell with the latencies of the commits that a job asked for (`--fsync`, `--fdatasync`).
-fn sync_cell(job: &Job, name: &str, latency: Latency) -> Cell {
-    let commit = job.commit.unwrap_or("sync");
-    let params = Params {
-        direction: Some(Direction::Write),
-        pattern: job.order,
-        region: job.region,
-        path: job.path,
-        threads: job.threads,
-        ..Params::default()
-    };
-    let mut cell = imported_run::cell(format!("fio:{commit}"), params);
-    imported_run::label(&mut cell, "job", name);
-    imported_run::note(
-        &mut cell,
-        format!("how long each {commit} took; the writes are a result of their own"),
-    );
-    cell.ops = latency.n;
-    cell.metrics.latency_ns = Some(latency);
-    cell
 }

@@ -8,15 +8,14 @@ use std::collections::BTreeSet;
 
 use record::{Cell, Medium};
 
+use super::MAX_MEDIA;
 use super::imported_run::ImportedRun;
 use super::text::{ImportText, group, re, short};
 
 /// What begins a section.
-#[derive(Clone, Debug, PartialEq)]
-enum Mark {
-    Start,
-    /// A line such as "Model Number: ..".
-    Model,
+enum Mark<'a> {
+    /// A line such as "Model Number: ..", with the medium that it begins.
+    Model(&'a Medium),
     /// A heading and its level: 1 is the highest.
     Heading(usize, String),
     /// "8. Is this one good?": a comment of somebody else.
@@ -34,7 +33,6 @@ pub(super) struct Group {
     is_headed: bool,
     /// Measurements without a model.
     measured: BTreeSet<String>,
-    has_results: bool,
 }
 
 /// Groups of the sections of a text, in their order.
@@ -65,49 +63,49 @@ impl Groups {
     pub fn of(source: &ImportText, found: &[ImportedRun]) -> Groups {
         let mut marks = marks(source);
         let models = found.iter().filter(|run| run.is_identity());
-        marks.extend(models.map(|run| (run.first_place(), Mark::Model)));
+        marks.extend(models.map(|run| (run.first_place(), Mark::Model(&run.medium))));
         marks.sort_by_key(|(at, _)| *at);
-        let is_one = is_one_medium(found);
+        let (is_one, measured) = (is_one_medium(found), measured(found));
+        let between = |from: usize, to: usize| {
+            let at = |line: usize| measured.partition_point(|(place, _)| *place < line);
+            &measured[at(from)..at(to)]
+        };
+        let first = marks.first().map_or(usize::MAX, |(at, _)| *at);
         let mut groups = vec![Group::default()];
+        groups[0].measured.extend(between(0, first).iter().map(|(_, key)| key.clone()));
         let mut headings: Vec<(usize, &str)> = Vec::new();
         let ends = marks.iter().skip(1).map(|(at, _)| *at).chain([usize::MAX]);
         for ((begin, mark), end) in marks.iter().zip(ends) {
-            let is_here = |at: usize| (*begin..end).contains(&at);
-            let identity =
-                found.iter().find(|run| run.is_identity() && run.first_place() == *begin);
-            let medium = identity.map(|run| &run.medium).filter(|_| *mark == Mark::Model);
-            let measured = measured(found, is_here);
+            let here = between(*begin, end);
             if let Mark::Heading(level, text) = mark {
                 headings.push((*level, text));
             }
-            let last = groups.len() - 1;
-            let group = &groups[last];
-            let is_another = match mark {
-                Mark::Start => false,
-                Mark::Model => !is_one && medium.is_some_and(|medium| is_other(group, medium)),
-                Mark::Heading(..) | Mark::Item => !group.measured.is_disjoint(&measured),
-            };
-            let heading = headings.iter().min_by_key(|(level, _)| *level);
-            let heading = heading.map(|(_, text)| (*text).to_owned());
+            let Some(group) = groups.last() else { break };
+            let has_room = groups.len() < MAX_MEDIA;
+            let is_another = has_room
+                && match mark {
+                    Mark::Model(medium) => !is_one && group.is_other(medium),
+                    _ => here.iter().any(|(_, key)| group.measured.contains(key)),
+                };
+            let is_first = groups.len() == 1 && group.measured.is_empty();
             if is_another {
                 groups.push(Group { begin: *begin, ..Group::default() });
             }
-            let is_first = groups.len() == 1;
-            let Some(group) = groups.last_mut() else { continue };
-            if let Some(medium) = medium {
-                group.medium = medium.clone();
+            let Some(group) = groups.last_mut() else { break };
+            if let Mark::Model(medium) = mark {
+                group.medium = (*medium).clone();
             }
-            if !measured.is_empty() {
-                if group.medium.model.is_none()
-                    && (is_another || is_first && group.measured.is_empty())
-                {
-                    group.medium.model = heading.filter(|text| !is_of_a_step(text));
-                    group.is_headed = group.medium.model.is_some();
-                }
-                headings.clear();
+            if here.is_empty() {
+                continue;
             }
-            group.has_results |= !measured.is_empty();
-            group.measured.extend(measured);
+            if group.medium.model.is_none() && (is_another || is_first) {
+                let heading = headings.iter().min_by_key(|(level, _)| *level);
+                let name = heading.map(|(_, text)| *text).filter(|text| !is_of_a_step(text));
+                group.medium.model = name.map(str::to_owned);
+                group.is_headed = name.is_some();
+            }
+            headings.clear();
+            group.measured.extend(here.iter().map(|(_, key)| key.clone()));
         }
         if let [only] = &mut groups[..]
             && !found.iter().any(ImportedRun::is_identity)
@@ -115,6 +113,19 @@ impl Groups {
             (only.medium, only.is_headed) = (Medium::default(), false);
         }
         Groups(groups)
+    }
+}
+
+impl Group {
+    /// True if a medium is not that of the group so far.
+    fn is_other(&self, medium: &Medium) -> bool {
+        let Medium { model, serial, .. } = &self.medium;
+        if model.is_none() && serial.is_none() {
+            return !self.measured.is_empty();
+        }
+        let is_another_serial =
+            serial.is_some() && medium.serial.is_some() && *serial != medium.serial;
+        *model != medium.model || is_another_serial
     }
 }
 
@@ -126,37 +137,29 @@ fn is_one_medium(found: &[ImportedRun]) -> bool {
     named.all(is_same) && found.iter().all(|run| run.ordinal.is_none())
 }
 
-/// True if a medium is not that of the group so far.
-fn is_other(group: &Group, medium: &Medium) -> bool {
-    let known = &group.medium;
-    match (&known.model, &known.serial) {
-        (None, None) => group.has_results,
-        (model, serial) => {
-            *model != medium.model
-                || serial.is_some() && medium.serial.is_some() && *serial != medium.serial
-        }
-    }
-}
-
 /// True if a heading names a run, not a medium.
 fn is_of_a_step(heading: &str) -> bool {
     re!(r"(?i)^(?:runs?|tests?|pass|results?|before|after|step|attempt|try|output|benchmarks?|\d+)\b")
         .is_match(heading)
 }
 
-/// What was measured between two lines without a model.
-fn measured(found: &[ImportedRun], is_here: impl Fn(usize) -> bool) -> BTreeSet<String> {
-    let unnamed = found.iter().filter(|run| run.medium.model.is_none());
-    let cells = unnamed.flat_map(|run| run.places.iter().zip(&run.cells).map(move |it| (run, it)));
-    let here = cells.filter(|(_, (place, _))| is_here(**place));
+/// What was measured without a model, by its line.
+fn measured(found: &[ImportedRun]) -> Vec<(usize, String)> {
     let key = |run: &ImportedRun, cell: &Cell| {
         format!("{} {} {} {:?}", run.target.path, run.tool, cell.test, cell.params)
     };
-    here.map(|(run, (_, cell))| key(run, cell)).collect()
+    let of_run = |run: &ImportedRun| {
+        let cells = run.places.iter().zip(&run.cells);
+        cells.map(|(place, cell)| (*place, key(run, cell))).collect::<Vec<_>>()
+    };
+    let unnamed = found.iter().filter(|run| run.medium.model.is_none());
+    let mut measured: Vec<(usize, String)> = unnamed.flat_map(of_run).collect();
+    measured.sort();
+    measured
 }
 
-fn marks(source: &ImportText) -> Vec<(usize, Mark)> {
-    let mut marks = vec![(source.begin(), Mark::Start)];
+fn marks<'a>(source: &ImportText) -> Vec<(usize, Mark<'a>)> {
+    let mut marks = Vec::new();
     for (at, line) in source.numbered() {
         let heading = re!(r"^(#{1,6}) +(\S.*?)[ #]*$").captures(line);
         let bold = re!(r"^\s*\*\*([^*]+)\*\*:?\s*$").captures(line);

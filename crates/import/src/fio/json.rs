@@ -3,18 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cell, Direction, Histogram, Latency, Stop};
+use record::{Cell, Direction, Histogram, Latency, Params, Stop};
 use serde::Deserialize;
 
 use super::add_up::add_up;
 use super::options::{Job, Options};
 use super::same_job::FORMS;
-use super::{agreed_block, cell, sync_cell};
+use super::{agreed_block, cell};
 use crate::errno::{Errno, ErrorSide};
 use crate::failed;
 use crate::imported_run::{
-    ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles, room_for_another,
-    whole_ns,
+    self, ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles,
+    room_for_another, whole_ns,
 };
 use crate::reading::Reading;
 use crate::text::{ImportText, short};
@@ -436,8 +436,21 @@ fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTroubl
     let mut latency =
         Latency { n: times.n as u64, min, mean: times.mean, max, ..Latency::default() };
     let odd = percentiles(&mut latency, |share| at(&times.percentile, share * 100.0));
-    let mut cell = sync_cell(job, &out.jobname, latency.clone());
+    let commit = job.commit.unwrap_or("sync");
+    let params = Params {
+        direction: Some(Direction::Write),
+        pattern: job.order,
+        region: job.region,
+        path: job.path,
+        threads: job.threads,
+        ..Params::default()
+    };
+    let mut cell = imported_run::cell(format!("fio:{commit}"), params);
+    label(&mut cell, "job", &out.jobname);
+    note(&mut cell, format!("how long each {commit} took; the writes are a result of their own"));
     keep_odd(&mut cell, &latency, &odd);
+    cell.ops = latency.n;
+    cell.metrics.latency_ns = Some(latency);
     cell.histogram = histogram(&times.bins)?;
     Ok(cell)
 }

@@ -90,6 +90,8 @@ fn floods_are_bounded_and_reported() {
     assert!(many.left[0].why.as_deref().unwrap().contains("more than 1000 media"));
     let sweep = "Block: 4K 8K\nWrite: 1.0 MB/s 2.0 MB/s\nBlock: 4K 8K\nRead: 3.0 MB/s 4.0 MB/s\n";
     assert_eq!(understood(sweep.repeat(1005).as_bytes()).records.len(), 1000);
+    let comments = "1. mine\next4: 9s\n".repeat(1005);
+    assert_eq!(understood(comments.as_bytes()).records.len(), 1000);
     let objects = format!(
         "{{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ {}{{}} ] }}",
         "{},".repeat(400_001)
