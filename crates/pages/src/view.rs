@@ -251,7 +251,7 @@ fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
         worst: row.worst(),
         times: row.times_disk.map(|times| words::times(times) + " ×").unwrap_or_default(),
         slow: row.times_disk.is_some_and(|times| times < 1.0),
-        impossible: why.starts_with("impossible"),
+        impossible: row.shown.is_impossible(),
         why,
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
+use clap::{ArgAction, Parser};
 
 use crate::terminal::OutputStream;
 
@@ -142,7 +142,7 @@ impl Program {
         let template = format!("{about}{}\nOptions:\n{{options}}{{after-help}}", self.commands());
         let usage = format!("{} <COMMAND>", self.name);
         let command = C::command().name(self.name).bin_name(FLASHMARK.name);
-        command.override_usage(usage).help_template(template)
+        command.override_usage(usage).help_template(template).mut_subcommands(with_short_help)
     }
 
     fn commands(&self) -> String {
@@ -161,6 +161,19 @@ impl Program {
         }
         report::text::fold(&text, OutputStream::Output.width(), false)
     }
+}
+
+/// A command whose help leaves out its settings for experts, if it has any: `--help-all` has them.
+fn with_short_help(command: clap::Command) -> clap::Command {
+    if !command.get_arguments().any(clap::Arg::is_hide_short_help_set) {
+        return command;
+    }
+    let short = clap::Arg::new("help").short('h').long("help").action(ArgAction::HelpShort);
+    let all = clap::Arg::new("help-all").long("help-all").action(ArgAction::HelpLong);
+    command
+        .disable_help_flag(true)
+        .arg(short.help("Print what is used most"))
+        .arg(all.help("Print every flag, with those for experts"))
 }
 
 /// Replaces this process by a program, under the name by which this one was called.

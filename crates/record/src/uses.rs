@@ -38,6 +38,7 @@ const NAMES: &[(Use, &[&str])] = &[
             "raspberry-pi",
             "raspberrypi",
             "raspberry",
+            "raspi",
             "phone",
             "smartphone",
             "android",

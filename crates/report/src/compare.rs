@@ -12,13 +12,20 @@ mod figures;
 mod levels;
 mod matrices;
 mod names;
+mod short;
 mod works;
 
 use names::Names;
 use works::columns;
 
-/// The comparison for a terminal, in lines of at most `width` columns.
+/// The comparison on one screen, in lines of at most `width` columns.
 pub fn summary(comparison: &MediaComparison, width: usize) -> String {
+    let content = content(comparison, Ranges::Without);
+    short::screen(comparison, &content, width).unwrap_or_else(|| in_lines(&content, width))
+}
+
+/// All of the comparison, in lines of at most `width` columns.
+pub fn details(comparison: &MediaComparison, width: usize) -> String {
     in_lines(&content(comparison, Ranges::Without), width)
 }
 

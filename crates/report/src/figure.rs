@@ -48,6 +48,8 @@ pub enum Shown {
     },
     /// Must not be printed; the reason in a phrase.
     Withheld(String),
+    /// Cannot be the medium's; the reason in a phrase.
+    Impossible(String),
 }
 
 /// Text in place of the interval of a single figure.
@@ -74,7 +76,7 @@ impl Shown {
     pub fn value(&self) -> Option<f64> {
         match self {
             Shown::Number { value, .. } => Some(*value),
-            Shown::Single { .. } | Shown::Withheld(_) => None,
+            Shown::Single { .. } | Shown::Withheld(_) | Shown::Impossible(_) => None,
         }
     }
 
@@ -82,7 +84,7 @@ impl Shown {
     pub fn drawn(&self) -> Option<f64> {
         match self {
             Shown::Number { value, .. } | Shown::Single { value, .. } => Some(*value),
-            Shown::Withheld(_) => None,
+            Shown::Withheld(_) | Shown::Impossible(_) => None,
         }
     }
 
@@ -91,7 +93,7 @@ impl Shown {
         match self {
             Shown::Number { text, interval, n, .. } => Ok(PrintedFigure { text, interval, n: *n }),
             Shown::Single { text, n, .. } => Ok(PrintedFigure { text, interval: ONE_RUN, n: *n }),
-            Shown::Withheld(why) => Err(why),
+            Shown::Withheld(why) | Shown::Impossible(why) => Err(why),
         }
     }
 
@@ -100,11 +102,16 @@ impl Shown {
         matches!(self, Shown::Single { .. })
     }
 
+    /// True if the number cannot be the medium's.
+    pub fn is_impossible(&self) -> bool {
+        matches!(self, Shown::Impossible(_))
+    }
+
     /// The reason why the number is withheld; `None` if it is not.
     pub fn withheld(&self) -> Option<&str> {
         match self {
             Shown::Number { .. } | Shown::Single { .. } => None,
-            Shown::Withheld(why) => Some(why),
+            Shown::Withheld(why) | Shown::Impossible(why) => Some(why),
         }
     }
 }
@@ -162,7 +169,7 @@ pub(crate) fn is_imported(cell: &Cell) -> bool {
 /// One estimate of a cell.
 pub fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     if let Some(why) = impossible(cell) {
-        return Shown::Withheld(why);
+        return Shown::Impossible(why);
     }
     let bound = cell.bound().map(Bound::words);
     let finite = estimate.ci95.filter(|ends| ends.iter().all(|end| end.is_finite()));
@@ -202,6 +209,11 @@ pub fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         interval,
         n: estimate.n,
     }
+}
+
+/// A figure that a cell has not: its numbers are impossible, or else this is the reason.
+pub fn missing(cell: &Cell, why: &str) -> Shown {
+    impossible(cell).map_or_else(|| Shown::Withheld(why.to_owned()), Shown::Impossible)
 }
 
 /// True if a metric of a cell is a single figure.
@@ -252,7 +264,7 @@ pub fn primary(cell: &Cell) -> Option<MetricText> {
         let found = figures.into_iter().find(|figure| figure.name == metric::REAL_BYTES);
         return Some(found.unwrap_or_else(|| MetricText {
             name: metric::REAL_BYTES.to_owned(),
-            shown: Shown::Withheld(impossible(cell).unwrap_or_else(|| not_found(cell).to_owned())),
+            shown: missing(cell, not_found(cell)),
         }));
     }
     figures.sort_by_key(|figure| {

@@ -117,9 +117,7 @@ fn row<'a>(record: &'a Record, ask: RowRequest<'a>) -> HeadlineRow<'a> {
         }
         (None, _) => Shown::Withheld(caveats::reason_of_absence(record, ask.test, ask.block_bytes)),
         (Some(cell), Some((name, estimate))) => figure::show(cell, name, estimate),
-        (Some(cell), None) => Shown::Withheld(
-            figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned()),
-        ),
+        (Some(cell), None) => figure::missing(cell, "nothing measured"),
     };
     let is_level = cell.is_none_or(|cell| cell.bound().is_none());
     let times_disk = shown.value().filter(|_| is_level).map(|value| value / ask.disk);

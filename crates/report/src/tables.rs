@@ -106,7 +106,7 @@ impl Table {
             }
             Err(why) => {
                 notes.push(self.note(why.to_owned()));
-                let word = if why.starts_with("impossible") { "impossible" } else { "-" };
+                let word = if shown.is_impossible() { "impossible" } else { "-" };
                 [word.to_owned(), String::new(), String::new()]
             }
         }
@@ -140,17 +140,12 @@ fn of_metrics(cells: &[&Cell], is_wanted: fn(&MetricText) -> bool) -> Table {
     let mut table = Table::new(&["Cell", "Metric", "#Figure", "95 % interval", "#n", "Stop"]);
     for cell in cells {
         let notes = table.notes_of(cell);
-        let figures = match (figure::impossible(cell), figure::figures(cell)) {
-            (Some(why), _) => {
-                vec![MetricText { name: "-".to_owned(), shown: Shown::Withheld(why) }]
-            }
-            (None, figures) if figures.is_empty() => {
-                vec![MetricText {
-                    name: "-".to_owned(),
-                    shown: Shown::Withheld("nothing measured".to_owned()),
-                }]
-            }
-            (None, figures) => figures.into_iter().filter(is_wanted).collect(),
+        let figures = figure::figures(cell);
+        let figures = if figures.is_empty() || figure::impossible(cell).is_some() {
+            let shown = figure::missing(cell, "nothing measured");
+            vec![MetricText { name: "-".to_owned(), shown }]
+        } else {
+            figures.into_iter().filter(is_wanted).collect()
         };
         for (at, figure) in figures.iter().enumerate() {
             let mut notes = if at == 0 { notes.clone() } else { Vec::new() };

@@ -450,8 +450,7 @@ impl Page {
                 self.below(&[why.to_owned()]);
             }
             Err(why) => {
-                let style =
-                    if why.starts_with("impossible") { AnsiStyle::alarm } else { AnsiStyle::faint };
+                let style = if shown.is_impossible() { AnsiStyle::alarm } else { AnsiStyle::faint };
                 for (at, line) in wrapped(why, self.width - FIGURE - 2).iter().enumerate() {
                     let start =
                         if at == 0 { spread(&label, "-", FIGURE) } else { " ".repeat(FIGURE) };
@@ -554,7 +553,7 @@ pub(crate) fn paragraph(text: &str, width: usize) -> String {
 }
 
 /// A name cut to this many columns; two dots mark the cut, as every terminal can show them.
-fn short(text: &str, width: usize) -> String {
+pub(crate) fn short(text: &str, width: usize) -> String {
     if display::width(text) <= width {
         return text.to_owned();
     }

@@ -365,6 +365,11 @@ pub fn against(ratio: f64) -> String {
     }
 }
 
+/// "3 caveats"; empty for none.
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    if n == 0 { String::new() } else { count(n, noun) }
+}
+
 /// Severity of a finding in a word.
 pub fn severity(severity: Severity) -> &'static str {
     match severity {

@@ -34,11 +34,11 @@ pub struct CheckFlags {
     #[arg(long)]
     pub again: bool,
     /// Label of this check, any text.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub label: Option<String>,
     /// Seed of all random choices. Without it, a new one is drawn and recorded; for a simulated
     /// medium it is 1.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub seed: Option<u64>,
     /// Access to the target.
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub struct CheckFlags {
     pub quiet: bool,
     /// Form of the progress on standard error: a bar on a terminal and lines elsewhere; JSON, one
     /// event per line (docs/progress.md; also with --quiet); or none.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
+    #[arg(hide_short_help = true, long, value_enum, value_name = "FORM", default_value_t)]
     pub progress: ProgressForm,
 }
 
@@ -92,7 +92,7 @@ pub struct RunFlags {
     #[arg(long, value_delimiter = ',', value_name = "TEST,..")]
     pub only: Vec<String>,
     /// Leave out these tests, separated by commas.
-    #[arg(long, value_delimiter = ',', value_name = "TEST,..")]
+    #[arg(hide_short_help = true, long, value_delimiter = ',', value_name = "TEST,..")]
     pub skip: Vec<String>,
     /// Change a setting of a test; `flashmark tests` lists them. May be given several times.
     #[arg(long, value_name = "TEST.SETTING=VALUE")]
@@ -110,28 +110,28 @@ pub struct RunFlags {
     #[arg(long)]
     pub strict: bool,
     /// Label of this run, any text.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub label: Option<String>,
     /// Seed of all random choices. Without it, a new one is drawn and recorded; for a simulated
     /// medium it is 1.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub seed: Option<u64>,
     /// Time limit of the run, for example 10m.
-    #[arg(long, value_name = "DURATION")]
+    #[arg(hide_short_help = true, long, value_name = "DURATION")]
     pub time_limit: Option<String>,
     /// Target precision of each rate (half the width of its interval), for example 2%; finer takes
     /// longer.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(hide_short_help = true, long, value_name = "SHARE")]
     pub precision: Option<String>,
     /// Approximate duration of the run, for example 5m; more time gives narrower intervals.
     #[arg(long, value_name = "DURATION", conflicts_with_all = ["precision", "time_limit"])]
     pub time: Option<String>,
     /// Number of passes, all in one record; each measures every rate. From three passes on, the
     /// interval comes from the differences between them.
-    #[arg(long, value_name = "N")]
+    #[arg(hide_short_help = true, long, value_name = "N")]
     pub repeat: Option<NonZeroU32>,
     /// Continue to measure a medium that was found to be a fake.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub anyway: bool,
     /// Access to the target.
     #[command(flatten)]
@@ -156,10 +156,10 @@ pub struct AccessFlags {
     #[arg(long, requires = "erase")]
     pub yes: bool,
     /// Use only this range of a raw medium or file, for example 1GiB+64MiB.
-    #[arg(long, value_name = "OFFSET+SIZE")]
+    #[arg(hide_short_help = true, long, value_name = "OFFSET+SIZE")]
     pub span: Option<String>,
     /// I/O engine.
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "uring", "psync"])]
+    #[arg(hide_short_help = true, long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "uring", "psync"])]
     pub engine: String,
 }
 
@@ -180,7 +180,7 @@ pub struct MoreTargets {
     /// Further targets. Those that share a bus or a reader are measured in turn, the others at the
     /// same time; one table is printed at the end. --erase may be given once for each. The exit
     /// code is the largest.
-    #[arg(value_name = "TARGET")]
+    #[arg(hide_short_help = true, value_name = "TARGET")]
     pub more: Vec<String>,
     /// Measure only the target with this number, for the process that started this one.
     #[arg(long, hide = true)]

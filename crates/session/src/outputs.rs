@@ -25,7 +25,7 @@ pub struct Outputs {
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
     /// Write the page to this file as well; the run keeps a copy in any case.
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Print all results at the end, not only one screen of them.
     #[arg(long, conflicts_with = "quiet")]
@@ -35,7 +35,7 @@ pub struct Outputs {
     pub quiet: bool,
     /// Form of the progress on standard error: a bar on a terminal and lines elsewhere; JSON, one
     /// event per line (docs/progress.md; also with --quiet); or none.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
+    #[arg(hide_short_help = true, long, value_enum, value_name = "FORM", default_value_t)]
     pub progress: ProgressForm,
     /// Text that is printed at the end.
     #[arg(skip)]

@@ -16,7 +16,7 @@ use crate::find::{self, FindError};
 use crate::journal;
 use crate::journal_form::HEADER_FILE;
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
-use crate::summary::{RunSummary, summary};
+use crate::summary::{Overview, RunSummary, summary};
 
 /// All runs of a user: a directory with one subdirectory for each run.
 #[derive(Clone, Debug)]
@@ -176,25 +176,26 @@ impl Store {
     }
 
     /// All runs that a user names: those of this label, or else the one run that [`Store::find`]
-    /// finds. A run's exact name comes before a label.
+    /// finds, or else those of the medium with this name. A run's exact name comes before a label.
     pub fn find_all(&self, name: &str) -> Result<Vec<RunDir>, FindError> {
         let directories = self.directories()?;
         if !directories.iter().any(|dir| dir.name() == name) {
-            let is_of_label = |run: &RunSummary| {
-                run.overview.as_ref().is_ok_and(|it| it.label.as_deref() == Some(name))
-            };
-            let labelled: Vec<RunDir> = directories
-                .iter()
-                .cloned()
-                .map(summary)
-                .filter(is_of_label)
-                .map(|run| run.dir)
-                .collect();
+            let labelled = of(&directories, |run| run.label.as_deref() == Some(name));
             if !labelled.is_empty() {
                 return Ok(labelled);
             }
         }
-        Ok(vec![find::find(name, &directories)?])
+        let found = find::find(name, &directories);
+        if matches!(found, Err(FindError::Unknown { .. })) {
+            let of_medium = of(&directories, |run| {
+                let own = run.medium.strip_prefix("sim:").unwrap_or(&run.medium);
+                own.eq_ignore_ascii_case(name)
+            });
+            if !of_medium.is_empty() {
+                return Ok(of_medium);
+            }
+        }
+        Ok(vec![found?])
     }
 
     /// Run to resume when the user names none: the one written last of those that are not complete
@@ -267,6 +268,13 @@ fn default_root(variable: impl Fn(&str) -> Option<OsString>, user: u32) -> PathB
         .or_else(|| Some(absolute("XDG_DATA_HOME")?.join("flashmark")))
         .or_else(|| Some(absolute("HOME")?.join(".local/share/flashmark")))
         .unwrap_or_else(|| format!("/var/tmp/flashmark-{user}").into())
+}
+
+/// The runs whose overview is wanted.
+fn of(directories: &[RunDir], is_wanted: impl Fn(&Overview) -> bool) -> Vec<RunDir> {
+    let runs = directories.iter().cloned().map(summary);
+    let wanted = runs.filter(|run| run.overview.as_ref().is_ok_and(&is_wanted));
+    wanted.map(|run| run.dir).collect()
 }
 
 #[cfg(test)]

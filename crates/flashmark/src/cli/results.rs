@@ -144,6 +144,9 @@ pub struct CompareFlags {
     /// Exit code 1 also if any figure cannot be decided.
     #[arg(long, requires = "fail_if")]
     pub strict: bool,
+    /// Print every figure, in a table for each kind of work.
+    #[arg(long)]
+    pub details: bool,
     /// Write the comparison to this file as JSON; - for standard output.
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,

@@ -37,6 +37,7 @@ pub fn run(flags: &CompareFlags) -> Result {
         let width = OutputStream::Output.width();
         print(&match &regression {
             Some(regression) => report::compare::checked(&comparison, regression, width),
+            None if flags.details => report::compare::details(&comparison, width),
             None => report::compare::summary(&comparison, width),
         })?;
     }

@@ -13,7 +13,12 @@ pub(super) const TITLE: &str = "Other figures";
 
 /// A row for each figure.
 pub(super) fn table(comparison: &MediaComparison, names: &Names, ranges: Ranges) -> Table {
-    let rows = comparison.figures.iter().map(|row| {
+    media_table("Figure", comparison, names, rows(comparison, ranges))
+}
+
+/// The rows of these figures.
+pub(super) fn rows(comparison: &MediaComparison, ranges: Ranges) -> impl Iterator<Item = MediaRow> {
+    comparison.figures.iter().map(move |row| {
         let figure = |found: &Option<_>| found.map(|it| ranges.quantity(&row.metric, it));
         MediaRow {
             name: label(comparison, row),
@@ -21,8 +26,7 @@ pub(super) fn table(comparison: &MediaComparison, names: &Names, ranges: Ranges)
             of_pair: row.of_first.as_ref().map(super::judged).unwrap_or_default(),
             fastest: row.fastest,
         }
-    });
-    media_table("Figure", comparison, names, rows)
+    })
 }
 
 /// Head of a figure's column, with its settings if several rows share the column.

@@ -63,7 +63,7 @@ impl Names {
     }
 
     /// A head for the start of a line; names that the user typed keep their case.
-    fn lead(&self, comparison: &MediaComparison, at: usize) -> String {
+    pub fn lead(&self, comparison: &MediaComparison, at: usize) -> String {
         if comparison.is_change { capitalised(self.head(at)) } else { self.head(at).into() }
     }
 

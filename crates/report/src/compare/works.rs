@@ -64,14 +64,23 @@ pub(super) fn table(
     names: &Names,
     ranges: Ranges,
 ) -> Table {
-    let figure = |found: &Option<ComparedFigure>| found.map(|it| ranges.quantity(&work.metric, it));
-    let rows = work.rows.iter().map(|row| MediaRow {
+    media_table("Block", comparison, names, rows(comparison, work, ranges))
+}
+
+/// The rows of a work.
+pub(super) fn rows(
+    comparison: &MediaComparison,
+    work: &WorkComparison,
+    ranges: Ranges,
+) -> impl Iterator<Item = MediaRow> {
+    let figure =
+        move |found: &Option<ComparedFigure>| found.map(|it| ranges.quantity(&work.metric, it));
+    work.rows.iter().map(move |row| MediaRow {
         name: Bytes(row.block_bytes).to_string(),
         figures: row.figures.iter().map(figure).collect(),
         of_pair: of_pair(comparison, work, row),
         fastest: row.fastest,
-    });
-    media_table("Block", comparison, names, rows)
+    })
 }
 
 /// Comparison of the first of two media with the second.

@@ -15,7 +15,7 @@ use self::figures::ScreenRow;
 use self::view::{Part, Tone};
 use super::AnsiStyle;
 use super::wrap::cut;
-use crate::{caveats, display, figure, words};
+use crate::{caveats, display, figure};
 
 pub(crate) use self::figures::RowTexts;
 
@@ -282,8 +282,4 @@ fn sentences(text: &str) -> impl Iterator<Item = String> {
         .filter(|(at, mark)| matches!(mark, '.' | ';') && text[at + 1..].starts_with(' '));
     let ends: Vec<usize> = ends.map(|(at, _)| at).collect();
     ends.into_iter().rev().map(|at| format!("{}.", &text[..at]))
-}
-
-fn counted(n: usize, noun: &str) -> String {
-    if n == 0 { String::new() } else { words::count(n, noun) }
 }

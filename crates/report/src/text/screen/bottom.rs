@@ -3,11 +3,12 @@
 use record::Finding;
 
 use super::figures::ScreenRow;
-use super::{Screen, WIDTH, counted, view};
+use super::{Screen, WIDTH, view};
 
 use crate::caveats::{self, RecordCaveat};
 use crate::display;
 use crate::text::{AnsiStyle, CLAIM, wrap};
+use crate::words::counted;
 
 /// Start of the line with the command for the details.
 const DETAILS: &str = "Details";

@@ -152,7 +152,7 @@ impl Screen<'_> {
                 continue;
             }
             let Some(primary) = figure::primary(cell) else { continue };
-            if matches!(&primary.shown, Shown::Withheld(why) if !why.starts_with("impossible")) {
+            if matches!(&primary.shown, Shown::Withheld(_)) {
                 continue;
             }
             let label = words::whole_label(&cell.test, &cell.params);
@@ -192,7 +192,7 @@ impl Screen<'_> {
     fn row<'r>(&self, full: &str, shown: &Shown, cell: Option<&'r Cell>) -> ScreenRow<'r> {
         let texts = RowTexts::of(full, shown, cell);
         let lines = match &texts.figure {
-            Err(why) => self.withheld(&short(full, self.label()), why),
+            Err(why) => self.withheld(&short(full, self.label()), why, shown.is_impossible()),
             Ok(figure) => self.of_figure(full, figure, cell),
         };
         ScreenRow { lines, cell, texts }
@@ -232,8 +232,8 @@ impl Screen<'_> {
     }
 
     /// A row with the reason why its number is missing.
-    fn withheld(&self, label: &str, why: &str) -> Vec<String> {
-        let style = if why.starts_with("impossible") { AnsiStyle::alarm } else { AnsiStyle::faint };
+    fn withheld(&self, label: &str, why: &str, is_impossible: bool) -> Vec<String> {
+        let style = if is_impossible { AnsiStyle::alarm } else { AnsiStyle::faint };
         if self.width < ROW {
             let why = cut(why, self.width - 4, 0, 2);
             let below = why.iter().map(|line| format!("    {}", style(&self.style, line)));

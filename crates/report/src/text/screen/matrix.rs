@@ -2,9 +2,9 @@
 
 use record::text::printable;
 
-use super::{Screen, counted};
+use super::Screen;
 use crate::text::{AnsiStyle, NOT_RESTORED};
-use crate::words;
+use crate::words::{self, counted};
 
 impl Screen<'_> {
     /// Lines of a matrix: each work with its best combination, and those near it.
