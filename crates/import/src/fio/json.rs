@@ -450,6 +450,7 @@ fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTroubl
     note(&mut cell, format!("how long each {commit} took; the writes are a result of their own"));
     keep_odd(&mut cell, &latency, &odd);
     cell.ops = latency.n;
+    imported_run::other(&mut cell, "mean_latency_ns", latency.mean, latency.n);
     cell.metrics.latency_ns = Some(latency);
     cell.histogram = histogram(&times.bins)?;
     Ok(cell)
