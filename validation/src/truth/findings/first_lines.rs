@@ -5,6 +5,7 @@ mod properties;
 
 use ::findings::Analysis;
 use record::{Claims, Record};
+use report::text::DetailsLocation;
 use suite::definition::Suite;
 
 use super::look::Drawn;
@@ -46,7 +47,7 @@ fn found(suite: &str, seed: u64, number: u64) -> Vec<String> {
     let built_in = Suite::built_in(suite).expect("it comes with the program");
     let record = &concluded(drawn.run(&built_in, true), suite);
     let screen = match suite {
-        "check" => report::text::check(record, 80, false) + &report::text::next_steps(record, 80),
+        "check" => report::text::check(record, 80, false, &DetailsLocation::default()),
         _ => report::text::summary(record, 80, false),
     };
     wrong(&Shown { record, screen: &screen, page: &pages::page(record) })
