@@ -170,10 +170,9 @@ fn health(record: &Record, summary: &Summary) -> Vec<String> {
     let wear = match summary.healthy {
         Answer::No => return answered("BAD."),
         Answer::Inconclusive => return answered("cannot be told:"),
-        // Nothing was measured, or it is a fake: there is nothing else to say.
-        _ if record.cells.is_empty() || genuineness::is_fake(record) => {
-            return answered("not tested:");
-        }
+        // It is a fake, or nothing was measured: there is nothing else to say.
+        _ if genuineness::is_fake(record) => return answered("not tested:"),
+        Answer::NotTested if record.cells.is_empty() => return answered("not tested:"),
         _ if usability::is_host_cached(record) => {
             return vec![format!("not tested: {HOST_CACHED}.")];
         }
@@ -187,6 +186,7 @@ fn health(record: &Record, summary: &Summary) -> Vec<String> {
     let flush = flush.then(|| "its flush is not honest".to_owned());
     let ops = saturating_sum(record.cells.iter().map(|cell| cell.ops));
     let errors = match genuineness::failed_places(record) {
+        0 if ops == 0 => "it reports that it is healthy".to_owned(),
         0 => format!("no error in {ops} I/Os"),
         failed => format!("{failed} places gave errors and work now"),
     };

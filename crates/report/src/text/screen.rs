@@ -8,7 +8,6 @@ mod matrix;
 mod view;
 
 use record::Record;
-use record::test::RANDOM_WRITE;
 use record::text::printable;
 
 use self::figures::ScreenRow;
@@ -199,8 +198,8 @@ impl<'s> Screen<'s> {
         let fixed = top.len() + heads.len() + bottom_of(&rows).len();
         // One line above the figures stays empty.
         let mut room = most.saturating_sub(fixed + of_rows(&rows) + 1);
-        // Random writes of every size come before the rest.
-        let is_write = |row: &ScreenRow<'_>| row.cell.is_some_and(|cell| cell.test == RANDOM_WRITE);
+        // Random writes of every size, whatever test or tool made them, come before the rest.
+        let is_write = |row: &ScreenRow<'_>| row.cell.is_some_and(figures::is_random_write);
         let (writes, others): (Vec<_>, Vec<_>) = wanted.into_iter().partition(is_write);
         for row in writes.into_iter().chain(others) {
             if row.lines.len() > room {

@@ -1,7 +1,9 @@
 //! The table of figures: its rows, its columns, and the main figures among the others.
 
 use findings::LongestWrite;
-use record::Cell;
+use record::test::RANDOM_WRITE;
+use record::units::KIB;
+use record::{Cell, Direction, Pattern};
 
 use super::Screen;
 use crate::figure::{self, PrintedFigure, Shown};
@@ -69,6 +71,18 @@ pub(super) struct ScreenRow<'a> {
     pub(super) texts: RowTexts,
 }
 
+/// True for random writes of small blocks, which decide on most uses: those of the test, and those of
+/// another tool whatever it calls them.
+pub(super) fn is_random_write(cell: &Cell) -> bool {
+    let params = &cell.params;
+    if cell.test == RANDOM_WRITE || !figure::is_imported(cell) {
+        return cell.test == RANDOM_WRITE;
+    }
+    matches!(params.pattern, Some(Pattern::Uniform | Pattern::Permutation))
+        && params.direction == Some(Direction::Write)
+        && params.block_bytes.is_some_and(|bytes| bytes <= 64 * KIB)
+}
+
 impl Screen<'_> {
     /// Width of a label: larger on a wider terminal.
     fn label(&self) -> usize {
@@ -101,11 +115,17 @@ impl Screen<'_> {
 
     /// The four main figures, and the names of those that were not in the plan.
     pub(super) fn four(&self) -> (Vec<ScreenRow<'_>>, Vec<String>) {
-        let rows = headline::main_figures(self.record);
+        let [reads, writes, random_reads, random_writes] = headline::main_figures(self.record);
         let is_unplanned = |row: &HeadlineRow<'_>| {
             row.cell.is_none()
                 && matches!(&row.shown, Shown::Withheld(why) if why == caveats::NOT_PLANNED)
         };
+        // Those of another test or tool have a row of their own.
+        let is_elsewhere =
+            is_unplanned(&random_writes) && self.record.cells.iter().any(is_random_write);
+        let random_writes = Some(random_writes).filter(|_| !is_elsewhere);
+        let rows: Vec<HeadlineRow<'_>> =
+            [reads, writes, random_reads].into_iter().chain(random_writes).collect();
         let (unplanned, planned): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unplanned);
         let names = unplanned.into_iter().map(|row| {
             // "Random read, 4 KiB" is an element of a list.

@@ -66,8 +66,10 @@ pub(super) fn opening(record: &Record) -> Vec<Part> {
     let mut all = vec![part(words::medium_line(record), 1, 9, Tone::Strong)];
     all.extend(not_restored.map(|it| part(printable(&it.statement), 3, 9, Tone::Alarm)));
     all.extend(state.map(|text| part(text, 2, 6, Tone::Warn)));
-    // Nothing was measured: its state says so.
+    // Nothing was measured: its state says so, and its health may have been reported.
     if record.cells.is_empty() && record.summary.is_none() {
+        let reported = record.medium.health.is_some();
+        all.extend(reported.then(|| parts("Health: ", &health, "; ", 8, of_answer(is_healthy))));
         return all;
     }
     // A fault is told whole, and why something was not tested before what else there is.
