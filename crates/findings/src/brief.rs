@@ -194,6 +194,7 @@ fn health(record: &Record, summary: &Summary) -> Vec<String> {
     let waited = slowest.map(|ns| format!("worst wait {}", Nanos(ns)));
     let is_long = slowest.is_some_and(|ns| ns >= LONG_NS);
     let (first, last) = if is_long { (waited, None) } else { (None, waited) };
-    let read_back = read_back::in_short(record);
+    let read_back = Some(read_back::writes(record)).filter(|writes| *writes > 0);
+    let read_back = read_back.map(|writes| format!("{writes} writes read back"));
     [flush, first, Some(errors), read_back, wear, last].into_iter().flatten().collect()
 }

@@ -100,6 +100,14 @@ pub(crate) fn is_hashed(probe: &Cell, kind: CapacityKind) -> bool {
     folds && number(probe, metric::WRAP_BYTES).is_none_or(|bytes| bytes == 0.0)
 }
 
+/// Least and largest real capacity of a fake in bytes, as far as its probe found it.
+pub(crate) fn real_bytes(record: &Record) -> Option<[u64; 2]> {
+    let (cell, _) = capacity_verdict(record)
+        .filter(|(cell, kind)| kind.is_fake() && !is_hashed(cell, *kind))?;
+    let size = cell.metrics.other.get(metric::REAL_BYTES)?;
+    Some(size.ci95.unwrap_or([size.value; 2]).map(|bytes| bytes as u64))
+}
+
 /// Real capacity in bytes found by the probe, if all of what it may be is on one side of `promised`
 /// bytes: the end that is nearest to it. `None` without a completed probe, and for a fake without a
 /// size.

@@ -58,10 +58,9 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     Some(draft.note(format!("{of} were read back, {lost} lost")).notes(first).note(recent).done())
 }
 
-/// "2500 writes read back"; `None` if none was.
-pub(crate) fn in_short(record: &Record) -> Option<String> {
-    let read = count(record, metric::READ_BACK);
-    (read > 0).then(|| format!("{read} writes read back"))
+/// Number of writes that were read back.
+pub(crate) fn writes(record: &Record) -> u64 {
+    count(record, metric::READ_BACK)
 }
 
 fn count(record: &Record, name: &str) -> u64 {

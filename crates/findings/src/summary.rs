@@ -15,7 +15,9 @@ use crate::need::UseVerdict;
 use crate::phrases::NAME_ONE;
 use crate::sectors::{SECTOR_BYTES, Sectors, number, read_parts};
 use crate::verdict;
-use crate::{Figures, failing, genuineness, is_verdict, matrix, no_sign, stalls, usability, waits};
+use crate::{
+    Figures, failing, genuineness, is_verdict, matrix, no_sign, read_back, stalls, usability, waits,
+};
 
 /// The four figures of every summary.
 const FOUR: [HeadlineFigure; 4] = [
@@ -41,6 +43,8 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
     let missing =
         missing.map(|(wanted, _)| (missing::field(wanted), missing::why(record, wanted))).collect();
     let [reads, writes, random_reads, random_writes] = found;
+    let larger_writes = figure(HeadlineFigure::RandomWrite16k);
+    let real_bytes = genuineness::real_bytes(record);
     let value = |figure: &Option<UsableEstimate>| figure.as_ref().map(|figure| figure.value);
     let interval = |figure: &Option<UsableEstimate>| {
         figure.as_ref().filter(|figure| !figure.cell.is_one_look())?.ci95
@@ -54,10 +58,14 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
         genuine_reason,
         written_bytes: looked_at(record, metric::PROBE_WRITTEN_BYTES),
         read_bytes: looked_at(record, metric::PROBE_READ_BYTES),
+        real_bytes_low: real_bytes.map(|[low, _]| low),
+        real_bytes_high: real_bytes.map(|[_, high]| high),
         fit,
         fit_reason,
         healthy,
         healthy_reason,
+        ios: saturating_sum(record.cells.iter().map(|cell| cell.ops)),
+        read_back: read_back::writes(record),
         sequential_read_bps: value(&reads),
         sequential_read_bps_low: low(&reads),
         sequential_read_bps_high: high(&reads),
@@ -70,6 +78,9 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
         random_write_4k_iops: value(&random_writes),
         random_write_4k_iops_low: low(&random_writes),
         random_write_4k_iops_high: high(&random_writes),
+        random_write_16k_iops: value(&larger_writes),
+        random_write_16k_iops_low: low(&larger_writes),
+        random_write_16k_iops_high: high(&larger_writes),
         random_write_4k_p99_ns: latency.and_then(|latency| latency.p99),
         random_write_4k_worst_ns: latency.map(|latency| latency.max),
         longest_write_ns: longest.as_ref().map(|longest| longest.ns),

@@ -54,6 +54,10 @@ pub struct Summary {
     pub written_bytes: Option<u64>,
     /// Bytes of them that were read back.
     pub read_bytes: Option<u64>,
+    /// Least real capacity of a fake, in bytes, as far as it was found.
+    pub real_bytes_low: Option<u64>,
+    /// Largest real capacity of a fake, in bytes.
+    pub real_bytes_high: Option<u64>,
     /// Is it suitable for the wanted use? For all uses, if none was named.
     pub fit: Answer,
     /// Reason: the verdict.
@@ -62,6 +66,10 @@ pub struct Summary {
     pub healthy: Answer,
     /// Reason, in a sentence or two.
     pub healthy_reason: String,
+    /// Number of I/Os of the run.
+    pub ios: u64,
+    /// Number of its writes that were read back at its end.
+    pub read_back: u64,
     /// Sequential read, in bytes a second.
     pub sequential_read_bps: Option<f64>,
     /// Lower end of its interval.
@@ -86,10 +94,16 @@ pub struct Summary {
     pub random_write_4k_iops_low: Option<f64>,
     /// Upper end of its interval.
     pub random_write_4k_iops_high: Option<f64>,
-    /// Time that 99 of 100 of these writes do not exceed, in nanoseconds; null if they were too
+    /// Random writes of 16 KiB at queue depth 1, in IOPS.
+    pub random_write_16k_iops: Option<f64>,
+    /// Lower end of its interval.
+    pub random_write_16k_iops_low: Option<f64>,
+    /// Upper end of its interval.
+    pub random_write_16k_iops_high: Option<f64>,
+    /// Time that 99 of 100 of the writes of 4 KiB do not exceed, in nanoseconds; null if they were too
     /// few.
     pub random_write_4k_p99_ns: Option<u64>,
-    /// The longest of these writes, in nanoseconds: of one cell, that of `random_write_4k_iops`.
+    /// The longest of those writes, in nanoseconds: of one cell, that of `random_write_4k_iops`.
     pub random_write_4k_worst_ns: Option<u64>,
     /// Longest single write of the run, in nanoseconds: of writes of up to 64 KiB at queue depth 1,
     /// in every test that works as applications do. A test that provokes the medium on purpose may
