@@ -69,7 +69,7 @@ pub fn name_of_use(record: &Record, wanted: Use) -> String {
 
 /// One sentence in place of levels.
 fn alone(sentence: String) -> [String; 3] {
-    [String::new(), sentence, String::new()]
+    [String::new(), String::new(), sentence]
 }
 
 fn fit(record: &Record, summary: &Summary) -> [String; 3] {
@@ -105,7 +105,7 @@ fn fit(record: &Record, summary: &Summary) -> [String; 3] {
     let open = [Fitness::CannotTell, Fitness::NotTested].into_iter().filter_map(open);
     [
         ended(joined([Fitness::Good, Fitness::Usable]), &written),
-        ended(joined([Fitness::Poor, Fitness::NotSuitable]), ""),
+        ended(joined([Fitness::NotSuitable, Fitness::Poor]), ""),
         open.collect::<Vec<_>>().join(" "),
     ]
 }

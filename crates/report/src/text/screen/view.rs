@@ -80,13 +80,16 @@ pub(super) fn opening(record: &Record) -> Vec<Part> {
         _ => usual,
     };
     let [good, bad, open] = fit.map(|text| printable(&text));
-    let fit_rank = if fits == Answer::Inconclusive { 5 } else { 8 };
-    // Where there is no room for both, what speaks against it is what stays.
-    let texts =
-        [format!("{good} {bad}"), format!("{bad} {good}")].map(|text| text.trim().to_owned());
-    all.push(Part { texts: texts.into(), ..part(String::new(), 3, fit_rank, of_answer(fits)) });
-    if !open.is_empty() {
-        all.push(Part { may_go: true, ..part(open, 1, 1, Tone::Plain) });
+    if good.is_empty() && bad.is_empty() {
+        let rank = if fits == Answer::Inconclusive { 5 } else { 8 };
+        all.push(part(open, 2, rank, of_answer(fits)));
+    } else {
+        // Where there is no room for both, what speaks against it is what stays.
+        let both = [format!("{good} {bad}"), format!("{bad} {good}")];
+        let texts = both.map(|text| text.trim().to_owned()).into();
+        all.push(Part { texts, ..part(String::new(), 4, 8, of_answer(fits)) });
+        let open = Some(open).filter(|open| !open.is_empty());
+        all.extend(open.map(|open| Part { may_go: true, ..part(open, 1, 1, Tone::Plain) }));
     }
     if !genuine.is_empty() {
         all.push(parts("Genuine: ", &genuine, " ", rank(is_genuine, 0), of_answer(is_genuine)));
