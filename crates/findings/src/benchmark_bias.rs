@@ -12,11 +12,6 @@ const BIASES: [(&str, &str); 3] = [
     ("compression", "zeros are written faster than data"),
 ];
 
-/// True if one of these findings makes benchmarks faster than real work.
-pub fn is_overstated(findings: &[Finding]) -> bool {
-    reasons(findings).next().is_some()
-}
-
 fn reasons(findings: &[Finding]) -> impl Iterator<Item = &'static str> {
     let is_certain = |id: &str| {
         findings.iter().any(|finding| finding.id == id && finding.severity >= Severity::Warning)
@@ -25,13 +20,13 @@ fn reasons(findings: &[Finding]) -> impl Iterator<Item = &'static str> {
 }
 
 /// "Benchmarks overstate it: it is fast only in small spans."
-pub(crate) fn named(findings: &[Finding]) -> Option<String> {
+pub fn overstatement(findings: &[Finding]) -> Option<String> {
     listed(reasons(findings)).map(|reasons| format!("{OVERSTATED} {reasons}."))
 }
 
 /// Adds the reasons of the overstatement at the start of the verdict.
 pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
-    let Some(text) = named(findings) else { return };
+    let Some(text) = overstatement(findings) else { return };
     for verdict in verdicts.iter_mut().filter(|finding| finding.id == "verdict") {
         let text = text.clone();
         verdict.statement = format!("{text} {}", verdict.statement);

@@ -11,8 +11,8 @@ use crate::phrases::HOST_CACHED;
 use crate::usability::ExclusionReason;
 use crate::use_levels::levels_of;
 use crate::{
-    Analysis, UseLevel, benchmark_bias, capacity, identity, is_verdict, no_sign, read_back, stalls,
-    usability, use_levels, waits,
+    Analysis, UseLevel, capacity, identity, is_verdict, no_sign, read_back, stalls, usability,
+    use_levels, waits,
 };
 
 /// The answers of a record in a line each. The parts of an answer are in the order in which they
@@ -28,8 +28,6 @@ pub struct Brief {
     pub genuine: Vec<String>,
     /// What is known of its health: "no error in 2858 I/Os", "worst wait 446 ms".
     pub health: Vec<String>,
-    /// What makes its figures look better than they are.
-    pub caution: Option<String>,
 }
 
 /// The answers of a record, from its findings and its summary; drawn anew where it has none.
@@ -39,14 +37,13 @@ pub fn brief(record: &Record) -> Brief {
     let answers = [summary.fit, summary.genuine, summary.healthy];
     if matches!(usability::of_run(record), Some(ExclusionReason::NoMedium)) {
         let fit = alone(summary.genuine_reason);
-        return Brief { answers, fit, genuine: Vec::new(), health: Vec::new(), caution: None };
+        return Brief { answers, fit, genuine: Vec::new(), health: Vec::new() };
     }
     Brief {
         answers,
         fit: fit(record, &summary),
         genuine: genuine(record, &summary),
         health: health(record, &summary),
-        caution: benchmark_bias::named(&record.findings),
     }
 }
 

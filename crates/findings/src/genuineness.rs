@@ -102,19 +102,23 @@ pub(crate) fn is_hashed(probe: &Cell, kind: CapacityKind) -> bool {
 
 /// Least and largest real capacity of a fake in bytes, as far as its probe found it.
 pub(crate) fn real_bytes(record: &Record) -> Option<[u64; 2]> {
-    let (cell, _) = capacity_verdict(record)
-        .filter(|(cell, kind)| kind.is_fake() && !is_hashed(cell, *kind))?;
+    let (kind, ends) = size(record)?;
+    kind.is_fake().then(|| ends.map(|bytes| bytes as u64))
+}
+
+/// Least and largest real capacity in bytes that the probe found, and its kind; `None` without a
+/// completed probe, and for a fake without a size.
+fn size(record: &Record) -> Option<(CapacityKind, [f64; 2])> {
+    let (cell, kind) = capacity_verdict(record).filter(|(cell, kind)| !is_hashed(cell, *kind))?;
     let size = cell.metrics.other.get(metric::REAL_BYTES)?;
-    Some(size.ci95.unwrap_or([size.value; 2]).map(|bytes| bytes as u64))
+    Some((kind, size.ci95.unwrap_or([size.value; 2])))
 }
 
 /// Real capacity in bytes found by the probe, if all of what it may be is on one side of `promised`
 /// bytes: the end that is nearest to it. `None` without a completed probe, and for a fake without a
 /// size.
 pub(crate) fn real_bytes_against(record: &Record, promised: f64) -> Option<u64> {
-    let (cell, _) = capacity_verdict(record).filter(|(cell, kind)| !is_hashed(cell, *kind))?;
-    let size = cell.metrics.other.get(metric::REAL_BYTES)?;
-    let [low, high] = size.ci95.unwrap_or([size.value; 2]);
+    let (_, [low, high]) = size(record)?;
     let nearest = if low >= promised { Some(low) } else { Some(high).filter(|it| *it < promised) };
     nearest.map(|bytes| bytes as u64)
 }

@@ -84,7 +84,7 @@ use record::{Finding, Record, Severity, Use};
 
 pub use analysis::Analysis;
 pub use asked::undecided;
-pub use benchmark_bias::is_overstated;
+pub use benchmark_bias::overstatement;
 pub use brief::{Brief, brief, name_of_use};
 pub use caveats::{LINK_SLACK, add_caveats};
 pub use compare::{
@@ -101,7 +101,7 @@ pub use headline::headline;
 pub use next_steps::{NextStep, next_steps};
 pub use primary::metrics_of;
 pub use stalls::{LongestWrite, longest_write};
-pub use use_levels::{UseLevel, beside_levels, use_levels};
+pub use use_levels::{UseLevel, use_levels};
 pub use verdict_findings::repeats;
 pub use write_unit::{UnitFit, fit_unit};
 

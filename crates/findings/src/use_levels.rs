@@ -3,7 +3,7 @@
 
 use record::{Condition, Finding, Fitness, Outcome, Record, Severity, Use};
 
-use crate::{conclude, is_verdict, verdict, verdict_findings};
+use crate::{conclude, is_verdict, verdict};
 
 /// Finding that sums up the verdicts.
 const SUMMARY: &str = "verdict";
@@ -91,17 +91,6 @@ fn level_of(finding: &Finding) -> Option<UseLevel> {
     }
 }
 
-/// The verdict on all uses without the sentences that only name uses, and the levels whose reason
-/// is in the remaining text.
-pub fn beside_levels(verdict: &Finding) -> (String, Vec<Fitness>) {
-    let Some(Outcome::Uses { sentences }) = &verdict.outcome else {
-        return (verdict.statement.clone(), Vec::new());
-    };
-    let kept = sentences.iter().filter(|one| one.level.is_none() || one.has_reason);
-    let levels = kept.clone().filter_map(|one| one.level).collect();
-    (verdict_findings::in_order(&kept.cloned().collect::<Vec<_>>()), levels)
-}
-
 /// True if the verdict says that the medium must not be used at all. A failure with verdicts on
 /// uses only means that it is not suitable for a requested use.
 fn must_not_be_used(record: &Record) -> bool {
@@ -113,10 +102,9 @@ fn must_not_be_used(record: &Record) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use record::VerdictSentence;
-
     use super::*;
     use crate::testing::{empty, record_in_words};
+    use crate::verdict_findings;
 
     fn system(a_second: u32) -> Record {
         record_in_words(&format!(
@@ -137,28 +125,6 @@ mod tests {
         assert_eq!(levels(vec![unusable]), [Fitness::NotSuitable; 5]);
         let silent: Vec<Fitness> = use_levels(&empty()).iter().map(|found| found.level).collect();
         assert_eq!(silent, [Fitness::NotTested; 5]);
-    }
-
-    #[test]
-    fn sentences_that_only_name_uses_are_left_out_beside_levels() {
-        let sentence = |text: &str, level, has_reason| VerdictSentence {
-            text: text.to_owned(),
-            level,
-            has_reason,
-        };
-        let reason = "Not suitable for a root disk: writes reach 3.79.";
-        let sentences = vec![
-            sentence(reason, Some(Fitness::NotSuitable), true),
-            sentence("Good for a camera.", Some(Fitness::Good), false),
-            sentence("Not tested: whether it is genuine.", None, false),
-        ];
-        let of =
-            |outcome| Finding { outcome, ..Finding::new("verdict", Severity::Info, "All of it.") };
-        assert_eq!(
-            beside_levels(&of(Some(Outcome::Uses { sentences }))),
-            (format!("{reason} Not tested: whether it is genuine."), vec![Fitness::NotSuitable])
-        );
-        assert_eq!(beside_levels(&of(None)), ("All of it.".to_owned(), vec![]));
     }
 
     #[test]

@@ -284,7 +284,11 @@ fn order(rank: &findings::Rank) -> String {
 
 /// "good, few samples, random writes of 4 KiB: 1480 IOPS (1450 to 1500)".
 pub fn rank_text(place: &findings::RankPlace) -> String {
-    let parts = [place.level, place.caveat.as_deref().unwrap_or_default(), &place.figure];
+    noted(&[place.level, place.caveat.as_deref().unwrap_or_default(), &place.figure])
+}
+
+/// The parts that are not empty, in a list.
+fn noted(parts: &[&str]) -> String {
     let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| printable(part));
     parts.collect::<Vec<_>>().join(", ")
 }

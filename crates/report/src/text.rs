@@ -47,15 +47,18 @@ pub fn next_steps(record: &Record, width: usize) -> String {
     let mut out =
         Page { text: String::new(), width: width.max(MIN_WIDTH), style: AnsiStyle(false) };
     for step in findings::next_steps(record) {
-        let words: Vec<String> =
-            step.command.iter().map(|word| display::shell_word(word)).collect();
-        let text = match words.is_empty() {
-            true => step.words,
-            false => format!("{}: {}", step.words, display::unbroken(&words.join(" "))),
-        };
-        out.prose(&format!("Next: {text}"), 2, |_, text| text.to_owned());
+        out.prose(&next_step(&step), 2, |_, text| text.to_owned());
     }
     out.text
+}
+
+/// "Next: Try another one: flashmark check /dev/sdb"; its command is not broken.
+fn next_step(step: &findings::NextStep) -> String {
+    let typed: Vec<String> = step.command.iter().map(|word| display::shell_word(word)).collect();
+    match typed.is_empty() {
+        true => format!("Next: {}", step.words),
+        false => format!("Next: {}: {}", step.words, display::unbroken(&typed.join(" "))),
+    }
 }
 
 /// Every finding with its evidence, its confidence, and its meaning; lines of at most `width`

@@ -7,7 +7,7 @@ use record::units::{KIB, MIB};
 
 use super::names::Names;
 use super::works::{MediaRow, media_table};
-use super::{ComparisonContent, Ranges, figures, works};
+use super::{ComparisonContent, Ranges, figures, noted, works};
 use crate::{text, words};
 
 /// Most rows of the table.
@@ -135,10 +135,8 @@ fn order(rank: &Rank) -> String {
             _ if rank.order[at - 1].place == place.place => " or ",
             _ => ", then ",
         };
-        let notes = [place.level, place.caveat.as_deref().unwrap_or_default()];
-        let notes: Vec<String> =
-            notes.iter().filter(|note| !note.is_empty()).map(|note| printable(note)).collect();
-        text += &format!("{} ({})", printable(&place.name), notes.join(", "));
+        let notes = noted(&[place.level, place.caveat.as_deref().unwrap_or_default()]);
+        text += &format!("{} ({notes})", printable(&place.name));
     }
     text
 }

@@ -1,13 +1,13 @@
 //! The view of a record: what its first screen says, in the order of importance, before it is laid
 //! into lines.
 
-use findings::{Brief, NextStep};
+use findings::Brief;
 use record::text::{capitalised, printable};
 use record::{Answer, Finding, Flag, Record, Severity};
 
 use super::brief_figures;
-use crate::text::{CLAIM, NOT_RESTORED};
-use crate::{caveats, display, headline, words};
+use crate::text::{CLAIM, NOT_RESTORED, next_step};
+use crate::{caveats, headline, words};
 
 /// A part of the screen, and how many lines it may take.
 pub(super) struct Part {
@@ -142,7 +142,7 @@ pub(super) fn caution(record: &Record) -> Option<Part> {
         let mut all = caveats::of_record(record).into_iter();
         all.find(|caveat| caveat.is_of_all() && !(ended && caveat.severe))
     };
-    let text = findings::brief(record).caution.or_else(|| match busy {
+    let text = findings::overstatement(&record.findings).or_else(|| match busy {
         true => Some("This machine was busy: figures may be low.".to_owned()),
         false => of_all().map(|caveat| capitalised(&caveat.full_text())),
     });
@@ -151,10 +151,7 @@ pub(super) fn caution(record: &Record) -> Option<Part> {
 
 /// The next step; its command is whole, or left out.
 pub(super) fn next(record: &Record) -> Option<Part> {
-    let NextStep { words, command } = findings::next_steps(record).into_iter().next()?;
-    let typed: Vec<String> = command.iter().map(|word| display::shell_word(word)).collect();
-    let typed = Some(display::unbroken(&typed.join(" "))).filter(|typed| !typed.is_empty());
-    let whole = typed.iter().map(|typed| format!("Next: {words}: {typed}"));
-    let texts = whole.chain([format!("Next: {words}")]).collect();
+    let step = findings::next_steps(record).into_iter().next()?;
+    let texts = vec![next_step(&step), format!("Next: {}", step.words)];
     Some(Part { texts, may_go: true, ..part(String::new(), 2, 5, Tone::Plain) })
 }
