@@ -295,7 +295,17 @@ fn in_flight() -> Arranged {
 }
 
 /// A child process that is killed when dropped.
-struct Run(std::process::Child, #[expect(dead_code, reason = "its runs live here")] pub Flashmark);
+pub struct Run(std::process::Child, Flashmark);
+
+impl Run {
+    /// What it said, if it has ended.
+    pub fn ended(&mut self) -> Option<String> {
+        let status = self.0.try_wait().unwrap()?;
+        let mut said = String::new();
+        self.0.stderr.take()?.read_to_string(&mut said).unwrap();
+        Some(format!("{status}: {said}"))
+    }
+}
 
 impl Drop for Run {
     fn drop(&mut self) {
@@ -308,12 +318,15 @@ impl Drop for Run {
 fn running(target: &str, more: &[&str]) -> Run {
     let flashmark = Flashmark::new();
     let suite = flashmark.home().join("suite.toml");
-    let test = "[[test]]\nname = \"sequential-read\"\nblock = \"64KiB\"\nspan = \"8MiB\"\ntotal = \"100GiB\"\nmin_time = \"15m\"\nmax_time = \"15m\"\n";
+    let test = "[[test]]\nname = \"sequential-read\"\nblock = \"64KiB\"\nspan = \"8MiB\"\ntotal = \"100TiB\"\nmin_time = \"15m\"\nmax_time = \"15m\"\n";
     fs::write(&suite, format!("name = \"long\"\n\n{test}")).unwrap();
-    let child = flashmark
-        .start(&[&["run", target, "--suite", suite.to_str().unwrap(), "--quiet"], more].concat());
-    eventually("the other run", || (!flashmark.runs().is_empty()).then_some(()));
-    Run(child, flashmark)
+    let words = ["run", target, "--suite", suite.to_str().unwrap(), "--quiet"];
+    let mut run = Run(flashmark.start(&[&words[..], more].concat()), flashmark);
+    eventually("the other run", || {
+        assert_eq!(run.ended(), None, "the other run");
+        (!run.1.runs().is_empty()).then_some(())
+    });
+    run
 }
 
 pub fn another_run(stage: Stage, writes: bool) -> Arranged {
