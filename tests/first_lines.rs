@@ -95,7 +95,7 @@ fn levels_that_differ(shown: &Shown<'_>) -> Vec<String> {
     let is_asked = record.run.command.iter().any(|word| word == "--for");
     let (mut wrong, mut judged) = (Vec::new(), Vec::new());
     for of in findings::use_levels(record) {
-        let (noun, level) = (of.wanted.noun(), of.level);
+        let (noun, level) = (findings::noun_of_use(record, of.wanted), of.level);
         let is_badge = |part: &str| {
             part.starts_with(&capitalised(noun))
                 && part.contains(&format!("<span>{}", level.word()))

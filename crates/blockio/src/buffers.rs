@@ -4,15 +4,14 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use device::{IoError, IoErrorKind, Slot};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// Alignment of every slot in bytes; no direct I/O needs more.
 const ALIGNMENT: usize = 4096;
 
-/// Size in bytes from which huge pages are requested: fewer pages to pin for each I/O.
-const HUGE_PAGE: usize = 2 << 20;
-
-/// Equal slots in one anonymous mapping, which is unmapped when the last owner is dropped.
+/// Equal slots in one anonymous mapping, which is unmapped when the last owner is dropped. Huge
+/// pages are not asked for: a request from a huge page is one segment, and the kernel splits it less
+/// than those of dd, fio and hdparm.
 ///
 /// A slot is shared between the device and the code that does the I/O. The device's bookkeeping
 /// gives it to one of them at a time; the methods that return a slot are therefore unsafe.
@@ -51,11 +50,6 @@ impl Buffers {
                 .map_err(|errno| {
                     refuse(format!("no memory for {slots} buffers of {slot_bytes} bytes: {errno}"))
                 })?;
-        if mapped_bytes >= HUGE_PAGE {
-            // SAFETY: the range is the mapping just made; the advice changes no content. Where it
-            // is refused, small pages do.
-            let _ = unsafe { madvise(mapped, mapped_bytes, Advice::LinuxHugepage) };
-        }
         let base = NonNull::new(mapped.cast()).expect("a mapping is never at address 0");
         Ok(Buffers { base, mapped_bytes, stride, slots, slot_bytes })
     }

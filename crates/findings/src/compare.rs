@@ -15,6 +15,7 @@ use stats::RunRate;
 
 use crate::figure::{self, UsableEstimate};
 
+mod at_size;
 mod by;
 mod equal;
 mod groups;
@@ -27,6 +28,7 @@ mod ratio;
 mod regression;
 mod works;
 
+use at_size::AtSize;
 pub use by::ComparedBy;
 pub use equal::{LevelComparison, LevelFigure};
 pub use groups::with_medium_named;
@@ -272,23 +274,6 @@ fn reason_lines(all: impl Iterator<Item = NotCompared>) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-/// The figures of all runs of a medium at a block size and a number of I/Os in flight.
-fn figures<'a>(
-    group: &RunGroup<'a>,
-    test: &'a str,
-    metric: &'a str,
-    [block_bytes, in_flight]: [u64; 2],
-) -> Vec<UsableEstimate<'a>> {
-    group
-        .records
-        .iter()
-        .filter_map(|record| {
-            UsableEstimate::of(figure::usable_standard_cell(record, test, block_bytes)?, metric)
-        })
-        .filter(|found| found.cell.params.in_flight() == in_flight)
-        .collect()
-}
-
 /// Rates of the runs, for the comparison.
 fn run_rates(figures: &[UsableEstimate]) -> Vec<RunRate> {
     figures.iter().map(UsableEstimate::run_rate).collect()
@@ -297,15 +282,6 @@ fn run_rates(figures: &[UsableEstimate]) -> Vec<RunRate> {
 /// Block sizes of the usable cells of a test, in bytes.
 fn block_sizes<'a>(record: &'a Record, test: &'a str) -> impl Iterator<Item = u64> {
     figure::cells(record, test).filter_map(|cell| cell.params.block_bytes)
-}
-
-/// I/Os in flight in the standard cell of a block size; `None` if no run has one.
-fn in_flight(group: &RunGroup, test: &str, block_bytes: u64) -> Option<u64> {
-    let mut cells = group
-        .records
-        .iter()
-        .filter_map(|record| figure::usable_standard_cell(record, test, block_bytes));
-    cells.next().map(|cell| cell.params.in_flight())
 }
 
 /// Comparison of two media at one kind of work, with the figures that could not be compared.
@@ -344,15 +320,14 @@ fn point<'a>(
     metric: &'a str,
     block_bytes: u64,
 ) -> Result<BlockSizePoint, String> {
-    let depth = |group| {
-        in_flight(group, test, block_bytes).ok_or_else(|| format!("not measured of {}", group.name))
-    };
+    let at = AtSize::of([a, b], test, block_bytes);
+    let depth =
+        |group| at.in_flight(group).ok_or_else(|| format!("not measured of {}", group.name));
     let (depth_a, depth_b) = (depth(a)?, depth(b)?);
     if depth_a != depth_b {
         return Err(format!("queue depth {depth_a} of {}, {depth_b} of {}", a.name, b.name));
     }
-    let of = |group| figures(group, test, metric, [block_bytes, depth_a]);
-    let (of_a, of_b) = (of(a), of(b));
+    let (of_a, of_b) = (at.figures(a, metric, depth_a), at.figures(b, metric, depth_a));
     let figures = works::compared(&of_a).zip(works::compared(&of_b));
     let found = figures.zip(MediaRatio::of(&run_rates(&of_a), &run_rates(&of_b)));
     let ((figure_a, figure_b), found) = found.ok_or_else(|| {

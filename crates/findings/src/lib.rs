@@ -85,7 +85,7 @@ use record::{Finding, Record, Severity, Use};
 pub use analysis::Analysis;
 pub use asked::undecided;
 pub use benchmark_bias::overstatement;
-pub use brief::{Brief, brief, name_of_use};
+pub use brief::{Brief, brief, name_of_use, noun_of_use};
 pub use caveats::{LINK_SLACK, add_caveats};
 pub use compare::{
     BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedBy, ComparedFigure,

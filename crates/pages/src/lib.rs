@@ -15,6 +15,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong"))]
 
 mod article;
+mod card;
 pub mod chart;
 mod compare;
 mod embedded_record;
@@ -32,6 +33,7 @@ use record::Record;
 use sha2::{Digest as _, Sha256};
 
 pub use article::{article, site_style};
+pub use card::card;
 pub use compare::{against_block_size, comparison, look};
 
 use view::{MatrixPage, RunPage};

@@ -187,6 +187,26 @@ fn there_is_one_first_sheet_with_all_that_belongs_on_it() {
 }
 
 #[test]
+fn a_card_has_every_answer_and_fetches_nothing() {
+    for record in demo::all().into_iter().map(concluded) {
+        let card = card(&record);
+        let texts = between(&card, "<text ", "</text>");
+        let said: Vec<&str> = texts
+            .iter()
+            .filter_map(|it| it.split_once('>'))
+            .flat_map(|it| it.1.split_whitespace())
+            .collect();
+        for (_, answer) in report::text::answers(&record) {
+            let words = chart::escape(&answer);
+            let missing: Vec<&str> =
+                words.split_whitespace().filter(|it| !said.contains(it)).collect();
+            assert!(missing.is_empty(), "{missing:?} of {answer}");
+        }
+        assert!(!card.contains("href") && !card.contains("url(") && !card.contains("<script"));
+    }
+}
+
+#[test]
 fn every_badge_has_a_word_and_an_icon() {
     const WORDS: [&str; 6] =
         ["good", "usable", "poor", "not suitable", "not tested", "cannot be told"];

@@ -15,7 +15,7 @@ use crate::tables::{self, Table, TableColumn, TableRow};
 use crate::{caveats, display, headline, words};
 
 pub use explained::explained;
-pub use screen::{DetailsLocation, check, one_screen, summary};
+pub use screen::{DetailsLocation, Tone, answers, check, one_screen, summary};
 pub(crate) use screen::{RowTexts, ScreenContent, content};
 pub use wrap::fold;
 use wrap::joined;

@@ -1,21 +1,40 @@
 //! Cells in a few words, for lines on the screen.
 
-use record::units::{Bytes, Nanos, significant};
-use record::{Cell, Content, Params, PlannedCell, Region, metric, test};
+use record::units::{Bytes, MILLISECOND_NS, Nanos, SECOND_NS, significant};
+use record::{Cell, Content, Direction, Params, Pattern, PlannedCell, Region, metric, test};
 use report::CellNames;
 use suite::Plan;
 
 /// Longest time of a plan of which `used_ns` are used: "at most 10 min 00 s", or that it has no
 /// limit.
 pub fn longest(plan: &Plan, used_ns: u64) -> String {
-    let endless = plan.cells.iter().filter(|cell| !cell.has_time_limit()).count();
-    match endless {
-        _ if endless == 0 || plan.time_limit_ns.is_some() => {
-            format!("at most {}", Nanos(plan.max_ns().saturating_sub(used_ns)))
-        }
-        1 => "as long as it takes: one cell has no time limit".to_owned(),
-        many => format!("as long as it takes: {many} cells have no time limit"),
+    let endless: Vec<&PlannedCell> =
+        plan.cells.iter().filter(|cell| !cell.has_time_limit()).collect();
+    if endless.is_empty() || plan.time_limit_ns.is_some() {
+        return format!("at most {}", Nanos(plan.max_ns().saturating_sub(used_ns)));
     }
+    let cells = match endless.len() {
+        1 => "one cell has no time limit".to_owned(),
+        many => format!("{many} cells have no time limit"),
+    };
+    format!("as long as it takes: {cells}{}", random_writes(&endless))
+}
+
+/// "; 262144 random writes take 3 days at 1 a second, 4 min 22 s at 1000": media differ so much.
+fn random_writes(cells: &[&PlannedCell]) -> String {
+    let is_random = |cell: &&&PlannedCell| {
+        let pattern = cell.params.pattern;
+        cell.params.direction == Some(Direction::Write)
+            && pattern.is_some_and(|pattern| pattern != Pattern::Sequential)
+    };
+    let writes =
+        cells.iter().filter(is_random).map(|cell| cell.max_written_bytes / cell.block_bytes());
+    let writes: u64 = writes.sum();
+    if writes == 0 {
+        return String::new();
+    }
+    let [slow, fast] = [SECOND_NS, MILLISECOND_NS].map(|ns| Nanos(writes.saturating_mul(ns)));
+    format!("; {writes} random writes take {slow} at 1 a second, {fast} at 1000")
 }
 
 /// Names of planned cells, made different if two would be called the same.

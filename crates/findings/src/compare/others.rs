@@ -11,8 +11,8 @@ use serde::Serialize;
 use stats::RunRate;
 
 use super::works::{compared, ranged};
-use super::{ComparedFigure, FastestMedium, MediaRatio, RunGroup, WORK, run_rates};
-use crate::figure::{self, UsableEstimate};
+use super::{AtSize, ComparedFigure, FastestMedium, MediaRatio, RunGroup, WORK, run_rates};
+use crate::figure::UsableEstimate;
 use crate::{matrix, primary, usability};
 
 /// All media at one figure.
@@ -329,7 +329,7 @@ fn beside_curves(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
                 (None, Some(block)) => {
                     let stands = representatives
                         .entry((&cell.test, block))
-                        .or_insert_with(|| figure::usable_standard_cell(record, &cell.test, block));
+                        .or_insert_with(|| AtSize::of(groups, &cell.test, block).cell(record));
                     let is_other = stands.is_none_or(|stands| !std::ptr::eq(stands, cell));
                     is_other.then(|| "another stands for its block size".to_owned())
                 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use stats::RunRate;
 
-use super::{Curve, FastestMedium, RunGroup, WORK, figures, in_flight, run_rates};
+use super::{AtSize, Curve, FastestMedium, RunGroup, WORK, run_rates};
 use crate::figure::UsableEstimate;
 
 /// All media at one kind of work.
@@ -58,9 +58,10 @@ fn work<'a>(
     let sizes: BTreeSet<u64> =
         of_work.flat_map(|curve| &curve.points).map(|point| point.block_bytes).collect();
     let row = |block_bytes: u64| {
-        let depth = groups.iter().find_map(|group| in_flight(group, test, block_bytes));
+        let at = AtSize::of(groups, test, block_bytes);
+        let depth = groups.iter().find_map(|group| at.in_flight(group));
         let of = |group: &RunGroup<'a>| -> Vec<UsableEstimate<'a>> {
-            depth.map_or_else(Vec::new, |depth| figures(group, test, metric, [block_bytes, depth]))
+            depth.map_or_else(Vec::new, |depth| at.figures(group, metric, depth))
         };
         let of: Vec<Vec<UsableEstimate>> = groups.iter().map(of).collect();
         let figures = of.iter().map(|of| compared(of)).collect();

@@ -103,12 +103,17 @@ pub struct ReportFlags {
     /// is kept with its run, and an article is printed.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// File of a picture with the verdict of one run, to post (SVG); no page is made.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["html", "article"])]
+    pub svg: Option<PathBuf>,
 }
 
 const REPORT_HELP: &str = "\
 Examples:
   flashmark report latest --html run.html
       the page of a run
+  flashmark report latest --svg run.svg
+      its verdict as a picture
   flashmark report --article 004 latest
       the table of an article with your medium beside it
   flashmark report --article 004 latest --html article.html

@@ -2,7 +2,8 @@
 
 use clap::error::ContextKind;
 use record::alike::closest;
-use report::text::{explained, glossary};
+use report::text::{explained, fold, glossary};
+use session::kept::{concluded, find};
 
 use crate::cli::ExplainFlags;
 use program::exit::{Exit, Result, usage};
@@ -85,11 +86,29 @@ fn page(name: &str) -> Option<String> {
         let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
         let (_, ids) = ASKED.iter().find(|(of, _)| of.iter().any(|word| words.contains(word)))?;
         Some(format!(
-            "What can be the reason:\n{}\n`flashmark explain NAME` prints the page of one.\n",
+            "{}What can be the reason:\n{}\n`flashmark explain NAME` prints the page of one.\n",
+            in_latest_run(ids).map_or_else(String::new, |it| fold(
+                &format!("{it}\n\n"),
+                width,
+                false
+            )),
             listed(ids)
         ))
     };
     explained(name, width).or_else(|| glossary::meaning(name, width)).or_else(asked)
+}
+
+/// What the latest run says of these, its most severe finding: "20261130-101500-class10-check: It is
+/// fast only in small spans .. (small-span)"; `None` without a run.
+fn in_latest_run(ids: &[&str]) -> Option<String> {
+    let dir = find("latest").ok()?;
+    let record = concluded(&dir, dir.load().ok()?);
+    let of = |id: &&str| record.findings.iter().find(|finding| finding.id == *id);
+    let said = match ids.iter().rev().filter_map(of).max_by_key(|finding| finding.severity) {
+        Some(finding) => format!("{} ({})", finding.statement, finding.id),
+        None => "it shows none of these".to_owned(),
+    };
+    Some(format!("{}: {said}", dir.name()))
 }
 
 /// A line for each finding: its id, and the title of its page.
@@ -111,7 +130,6 @@ fn hint(name: &str) -> String {
 /// Each finding with the title of its page, and the words of the glossary.
 fn names() -> String {
     let findings = listed(findings::IDS);
-    let words =
-        report::text::fold(&glossary::words().join(", "), OutputStream::Output.width(), false);
+    let words = fold(&glossary::words().join(", "), OutputStream::Output.width(), false);
     format!("Findings:\n{findings}\nWords:\n{words}\n")
 }

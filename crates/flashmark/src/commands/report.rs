@@ -16,6 +16,11 @@ pub fn run(flags: &ReportFlags) -> Result {
     }
     let latest = ["latest".to_owned()];
     let runs = if flags.runs.is_empty() { &latest[..] } else { &flags.runs };
+    if let Some(svg) = &flags.svg {
+        let [name] = runs else { return usage("--svg: a picture shows one run; name one") };
+        write_page(svg, &pages::card(&load_from(&find(name)?)?))?;
+        return Ok(Exit::Done);
+    }
     let many = runs.len() > 1;
     if let Some(html) = flags.html.as_ref().filter(|html| many && !html.is_dir()) {
         return usage(format_args!(

@@ -5,6 +5,7 @@ use record::text::{capitalised, printable};
 use record::units::decimal;
 use record::{Finding, Fitness, Record, Severity, Use, test};
 use report::caveats::{self, RecordCaveat};
+use report::text::Tone;
 use report::{headline, words};
 
 use super::{FiguresView, FindingView, headline_row, is_danger};
@@ -27,10 +28,8 @@ const MAX_UNTESTED: usize = 4;
 pub(super) struct Sheet {
     /// Data at risk, and failures.
     pub danger: Vec<FindingView>,
-    /// The verdict in one or more sentences; `None` if it is already in `danger`.
-    pub verdict: Option<String>,
-    /// Genuine, fit, healthy: question, answer, reason; only for a check.
-    pub answers: Vec<(&'static str, &'static str, String)>,
+    /// The answers of the first screen: class and sentence.
+    pub answers: Vec<(&'static str, String)>,
     pub badges: Vec<Badge>,
     pub figures: FiguresView,
     pub charts: Vec<SheetChart>,
@@ -65,14 +64,7 @@ impl Sheet {
     /// The sheet of a record with these two charts.
     pub fn of(record: &Record, [rate, along]: [Option<Panel>; 2]) -> Sheet {
         let dangers = dangers(record);
-        let verdict = record.findings.iter().find(|finding| finding.id == "verdict");
-        let is_listed = |finding: &Finding| dangers.iter().any(|other| other.id == finding.id);
         Sheet {
-            verdict: match verdict {
-                Some(finding) if is_listed(finding) => None,
-                Some(finding) => Some(printable(&finding.statement)),
-                None => Some("No verdict: what it takes to judge was not measured.".to_owned()),
-            },
             answers: answers(record),
             danger: dangers.iter().map(|finding| FindingView::of(finding, "#about-")).collect(),
             badges: findings::use_levels(record).iter().map(|use_| badge(record, use_)).collect(),
@@ -125,18 +117,15 @@ fn figures(record: &Record) -> Vec<headline::HeadlineRow<'_>> {
     }
 }
 
-fn answers(record: &Record) -> Vec<(&'static str, &'static str, String)> {
-    let Some(summary) = record.summary.as_ref().filter(|_| is_check(record)) else {
-        return Vec::new();
+/// The answers with the class of their colour.
+fn answers(record: &Record) -> Vec<(&'static str, String)> {
+    let class = |tone: Tone| match tone {
+        Tone::Plain => "plain",
+        Tone::Strong => "strong",
+        Tone::Warn => "warn",
+        Tone::Alarm => "alarm",
     };
-    let answer = |question, answer: record::Answer, reason: &str| {
-        (question, answer.words(), printable(reason))
-    };
-    vec![
-        answer("Genuine?", summary.genuine, &summary.genuine_reason),
-        answer("Fit?", summary.fit, &summary.fit_reason),
-        answer("Healthy?", summary.healthy, &summary.healthy_reason),
-    ]
+    report::text::answers(record).into_iter().map(|(tone, text)| (class(tone), text)).collect()
 }
 
 /// Data at risk, then a verdict that is a failure, then failures that it does not mention.
@@ -168,7 +157,7 @@ fn badge(record: &Record, use_level: &UseLevel) -> Badge {
         icon,
         use_name: match use_level.wanted {
             Use::Video { mbit } if has_rate => format!("Video, {mbit} Mbit/s"),
-            wanted => capitalised(wanted.noun()),
+            wanted => capitalised(findings::noun_of_use(record, wanted)),
         },
         word: use_level.level.word(),
         note: match use_level {

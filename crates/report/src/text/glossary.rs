@@ -49,6 +49,8 @@ fn rows() -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use record::{Answer, Bound, Fitness};
+
     use super::*;
 
     #[test]
@@ -56,6 +58,15 @@ mod tests {
         let p99 = meaning("P99", 80).expect("it is in the glossary");
         assert!(p99.starts_with("p50, p90, p95, p99, p99.9: percentiles of latency"), "{p99}");
         assert_eq!(meaning("no-such", 80), None);
+        let levels = [Fitness::Good, Fitness::Usable, Fitness::Poor, Fitness::NotSuitable];
+        let open = [Fitness::NotTested, Fitness::CannotTell];
+        let bounds = [Bound::AtLeast, Bound::AtMost].map(Bound::words);
+        let answers = [Answer::NoSign, Answer::Inconclusive, Answer::NotTested].map(Answer::words);
+        let on_screen = ["genuine", "health", "wear unknown", "±", "~", "busy", "4k write", "read"];
+        let levels = levels.into_iter().chain(open).map(Fitness::word);
+        for word in levels.chain(bounds).chain(answers).chain(on_screen) {
+            assert!(meaning(word, 80).is_some(), "{word}");
+        }
         let words = words();
         assert!(words.len() > 60, "{}", words.len());
         assert_eq!(words.iter().filter(|word| *word == "work").count(), 1);

@@ -11,12 +11,14 @@ use record::Record;
 use record::text::printable;
 
 use self::figures::ScreenRow;
-use self::view::{Part, Tone};
+use self::view::Part;
 use super::AnsiStyle;
 use super::wrap::cut;
+use crate::markup::plain;
 use crate::{caveats, display, figure};
 
 pub(crate) use self::figures::RowTexts;
+pub use self::view::Tone;
 
 /// Lines of the first screen.
 const FIRST: usize = 8;
@@ -47,6 +49,13 @@ pub fn check(record: &Record, width: usize, colour: bool, rest: &DetailsLocation
     let most = screen.most(FIRST + view::claims(record).count());
     let lines = screen.laid(parts, most - 1).into_iter().chain(screen.all_of_it());
     ended(lines)
+}
+
+/// The answers on the first screen, each whole: its uses, whether it is genuine, the claims, its
+/// health.
+pub fn answers(record: &Record) -> Vec<(Tone, String)> {
+    let whole = |part: Part| Some((part.tone, plain(part.texts.first()?)));
+    view::answers(record).into_iter().filter_map(whole).collect()
 }
 
 /// Screen at the end of a run: the answers of a check, the table of its figures, and where the

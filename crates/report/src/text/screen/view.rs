@@ -23,11 +23,15 @@ pub(super) struct Part {
 }
 
 /// Colour of a part.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Usual.
     Plain,
+    /// It answers well.
     Strong,
+    /// Read with care.
     Warn,
+    /// It speaks against the medium.
     Alarm,
 }
 
@@ -57,20 +61,27 @@ fn parts(lead: &str, parts: &[String], joint: &str, rank: u8, tone: Tone) -> Par
     }
 }
 
-/// The medium, what must be known before anything else, and the three answers.
+/// The medium, what must be known before anything else, and the answers.
 pub(super) fn opening(record: &Record) -> Vec<Part> {
-    let Brief { answers: [fits, is_genuine, is_healthy], fit, genuine, health, .. } =
-        findings::brief(record);
     let not_restored = record.findings.iter().find(|finding| finding.id == NOT_RESTORED);
     let state = caveats::state(record).filter(|_| not_restored.is_none());
     let mut all = vec![part(words::medium_line(record), 1, 9, Tone::Strong)];
     all.extend(not_restored.map(|it| part(printable(&it.statement), 3, 9, Tone::Alarm)));
     all.extend(state.map(|text| part(text, 2, 6, Tone::Warn)));
+    all.extend(answers(record));
+    all
+}
+
+/// The three answers, and those on the claims.
+pub(super) fn answers(record: &Record) -> Vec<Part> {
+    let Brief { answers: [fits, is_genuine, is_healthy], fit, genuine, health, .. } =
+        findings::brief(record);
+    let mut all = Vec::new();
     // Nothing was measured: its state says so, and its health may have been reported.
     if record.cells.is_empty() && record.summary.is_none() {
         let reported = record.medium.health.is_some();
-        all.extend(reported.then(|| parts("Health: ", &health, "; ", 8, of_answer(is_healthy))));
-        return all;
+        let health = || parts("Health: ", &health, "; ", 8, of_answer(is_healthy));
+        return reported.then(health).into_iter().collect();
     }
     // A fault is told whole, and why something was not tested before what else there is.
     let rank = |answer: Answer, usual: u8| match answer {
