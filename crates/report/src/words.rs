@@ -207,8 +207,12 @@ pub fn row_label(test: &str, params: &Params) -> (String, Option<String>) {
     (label, tool.map(printable))
 }
 
-/// Label and tool in one text: "Sequential read, 1 MiB, QD 32 (CrystalDiskMark)".
+/// Label and tool in one text: "Sequential read, 1 MiB, QD 32 (CrystalDiskMark)"; of a sweep over
+/// spans the span: "Span sweep, 64 MiB".
 pub fn whole_label(test: &str, params: &Params) -> String {
+    if let (record::test::SPAN_SWEEP, Some(bytes)) = (test, params.span_bytes) {
+        return format!("{}, {}", capitalised(&self::test(test)), Bytes(bytes));
+    }
     let (label, tool) = row_label(test, params);
     tool.map_or(label.clone(), |tool| format!("{label} ({tool})"))
 }

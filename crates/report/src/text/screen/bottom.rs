@@ -22,13 +22,16 @@ impl Screen<'_> {
         let mut lines = self.legend(rows);
         let caution = view::caution(self.record);
         lines.extend(caution.iter().flat_map(|caution| self.lines_of(caution)));
-        let (caveats, more_caveats) = self.caveats(rows, CAVEATS - caution.iter().count());
+        let found = view::found(self.record);
+        lines.extend(found.iter().flat_map(|found| self.lines_of(found)));
+        let (caveats, more_caveats) = self
+            .caveats(rows, CAVEATS.saturating_sub(caution.iter().count() + found.iter().count()));
         lines.extend(caveats);
         lines.extend(self.skipped(unplanned, 1));
         let shown = rows.iter().filter(|row| row.cell.is_some()).count();
         let left = [
             self.cells_left(shown),
-            counted(self.findings_left(), "finding"),
+            counted(self.findings_left() - found.iter().count(), "finding"),
             counted(more_caveats, "caveat"),
         ];
         lines.extend(self.elsewhere(&left));

@@ -1,5 +1,7 @@
 //! The table of figures: its rows, its columns, and the main figures among the others.
 
+use std::collections::BTreeSet;
+
 use findings::LongestWrite;
 use record::test::RANDOM_WRITE;
 use record::units::KIB;
@@ -165,10 +167,12 @@ impl Screen<'_> {
             is_shown(cell)
                 || rows.iter().any(|row| row.cell.is_some_and(|it| std::ptr::eq(it, cell)))
         };
+        let tests: BTreeSet<&str> = self.record.cells.iter().map(|cell| &*cell.test).collect();
         for cell in &self.record.cells {
             let is_headline = headline::TESTS.contains(&cell.test.as_str());
-            // Other block sizes of an import are shown nowhere else.
-            if is_row(cell) || is_headline && !figure::is_imported(cell) {
+            // Other block sizes are left out where there are other tests; of an import they are shown
+            // nowhere else.
+            if is_row(cell) || is_headline && tests.len() > 1 && !figure::is_imported(cell) {
                 continue;
             }
             let Some(primary) = figure::primary(cell) else { continue };

@@ -9,6 +9,23 @@ use super::brief_figures;
 use crate::text::{CLAIM, NOT_RESTORED, next_step};
 use crate::{caveats, headline, words};
 
+/// Findings that explain a row of a sweep, though they are no warnings.
+const SHOWN_BY_SWEEPS: [&str; 3] = ["small-span", "usb-split", "medium-dip"];
+/// Warnings that the answers, the caution or a row of figures tell.
+const TOLD: [&str; 11] = [
+    CLAIM,
+    NOT_RESTORED,
+    "stalls",
+    "flush",
+    "pattern-cheat",
+    "span-cache",
+    "compression",
+    "impossible",
+    "random-write",
+    "write-amplification",
+    "host",
+];
+
 /// A part of the screen, and how many lines it may take.
 pub(super) struct Part {
     /// Its text, and shorter ones for fewer lines.
@@ -158,6 +175,15 @@ pub(super) fn caution(record: &Record) -> Option<Part> {
         false => of_all().map(|caveat| capitalised(&caveat.full_text())),
     });
     text.map(|text| Part { may_go: true, ..part(text, 1, 4, Tone::Warn) })
+}
+
+/// What was found of the medium beside the answers: the first warning, or what a sweep shows.
+pub(super) fn found(record: &Record) -> Option<Part> {
+    let found = record.findings.iter().filter(|finding| {
+        finding.severity == Severity::Warning || SHOWN_BY_SWEEPS.contains(&&*finding.id)
+    });
+    let mut beside = found.filter(|it| !findings::is_verdict(it) && !TOLD.contains(&&*it.id));
+    beside.next().map(|it| part(printable(&it.statement), 2, 4, Tone::of(it.severity)))
 }
 
 /// The next step; its command is whole, or left out.
