@@ -21,7 +21,6 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-pub use links::headings;
 use project::Project;
 
 /// A place where a rule is broken, and why there is that rule.

@@ -14,7 +14,7 @@ pub enum Task {
     Layers(layers::Flags),
     /// Writes the JSON Schema of the record to docs/record.schema.json.
     Schema(generated::Flags),
-    /// Writes docs/command-line.md, docs/tests.md and the screen of README from the programs themselves.
+    /// Writes the screen of README and the columns of docs/collection.md from the programs themselves.
     Docs(generated::Flags),
     /// Writes the man pages and completions of all programs below a directory such as ~/.local.
     Pages {

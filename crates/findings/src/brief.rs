@@ -166,7 +166,7 @@ fn looked_at(record: &Record, summary: &Summary) -> String {
 }
 
 /// Time of a wait that is worth knowing before anything else, in nanoseconds: the longest for which
-/// an SD card may be busy (docs/field/peers.md#worst-stall).
+/// an SD card may be busy (docs/field/peers.md#wishes).
 const LONG_NS: u64 = 250_000_000;
 
 fn health(record: &Record, summary: &Summary) -> Vec<String> {

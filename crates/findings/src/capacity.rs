@@ -1,5 +1,5 @@
 //! Capacity against the declared one, from the probe and from a full verification
-//! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
+//! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#wishes).
 
 use record::text::capitalised;
 use record::units::{Bytes, saturating_sum};

@@ -1,5 +1,5 @@
 //! Speed classes: those that the medium reaches, those in its registers and on its box, and what
-//! was tested of each (docs/field/peers.md#class-test).
+//! was tested of each (docs/field/peers.md#wishes).
 
 use record::text::capitalised;
 use record::units::{Bytes, BytesPerSecond, Iops, KIB};

@@ -1,5 +1,5 @@
 //! CPU cost of I/O: media that are fast for the host they were measured on
-//! (docs/field/peers.md#host-side).
+//! (docs/field/peers.md#wishes).
 
 use record::text::capitalised;
 use record::units::{Nanos, significant};

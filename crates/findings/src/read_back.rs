@@ -12,7 +12,7 @@ use crate::usability;
 /// Fewest writes that bound the share of lost ones.
 const FEWEST: u64 = 30;
 /// Events that may be expected where none was seen, with a confidence of 95 %: the rule of three
-/// (docs/truth.md).
+/// (docs/methodology.md, "Stopping").
 const NONE_SEEN: u64 = 3;
 
 /// The finding `read-back`; `None` if the record has no such cell, or if it says nothing of the

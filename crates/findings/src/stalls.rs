@@ -1,5 +1,5 @@
 //! The slowest single writes, which break data loggers, databases and recordings
-//! (docs/field/peers.md#worst-stall).
+//! (docs/field/peers.md#wishes).
 //!
 //! One long write may be the host's fault. Statements on a medium rest on the third longest of a
 //! set of writes, so on at least three events; a longer one is reported separately.
@@ -15,7 +15,7 @@ use crate::{figure, usability};
 use record::classes::SDHC_BYTES;
 
 /// Limits above which stalls are counted, in nanoseconds; the second and third are the allowed busy
-/// times of an SDHC and an SDXC card (docs/field/peers.md#worst-stall).
+/// times of an SDHC and an SDXC card (docs/field/peers.md#wishes).
 const LIMITS_NS: [u64; 4] = [100_000_000, 250_000_000, 500_000_000, 1_000_000_000];
 /// Fewest events that are not an accident: fewer may be the host's.
 pub(crate) const EVENTS: usize = 3;

@@ -1,5 +1,5 @@
 //! Wear caused by the run, and the remaining life that the medium reports
-//! (docs/field/peers.md#wear-budget).
+//! (docs/field/peers.md#wishes).
 
 use record::units::{Bytes, saturating_sum, significant};
 use record::{Cell, Finding, Pattern, Record};

@@ -45,11 +45,11 @@ const fn mark(name: &'static str, value: f64, meaning: &'static str) -> Referenc
 }
 
 /// Random I/Os a second of a 5400 rpm laptop disk at small blocks
-/// (docs/field/published-figures.md#other-figures, docs/field/ftl.md#profile-12: 90 over the 16 %
-/// of the span a system uses).
+/// (docs/field/published-figures.md#other-figures, docs/field/ftl.md#disk-arithmetic: 90 over the
+/// 16 % of the span a system uses).
 pub const DISK_IOPS: f64 = 90.0;
 /// Sequential bytes a second of that disk, between 70 MB/s outside and 35 MB/s inside
-/// (docs/field/ftl.md#profile-12).
+/// (docs/field/ftl.md#profiles).
 pub const DISK_BPS: f64 = 50e6;
 
 const IOPS_OF_DISK: ReferenceMark = mark("disk", DISK_IOPS, "a 5400 rpm laptop disk");

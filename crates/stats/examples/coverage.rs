@@ -1,4 +1,4 @@
-//! Prints how often the intervals of rates hold the truth, as docs/methodology.md has it:
+//! Prints how often the intervals of rates hold the truth (docs/methodology.md, "Coverage"):
 //! `cargo run --release -p flashmark-stats --example coverage`.
 #![allow(clippy::print_stdout, reason = "it prints")]
 

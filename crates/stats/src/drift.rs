@@ -1,5 +1,5 @@
 /// Change of a rate over its last five windows, as shares of their mean (SNIA PTS,
-/// docs/field/steady-state.md#snia-pts).
+/// docs/field/statistics.md#snia-pts).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
     /// (largest - smallest) / mean.

@@ -172,7 +172,7 @@ pub fn iozone_permutation(records: u32) -> Vec<u32> {
 
 /// One random block of each stratum (allocation unit) per pass, strata in a new random order each
 /// pass, so that consecutive writes never share an open allocation unit
-/// (docs/field/statistics.md#step-3-measure).
+/// (docs/field/statistics.md#sampling-random-writes).
 pub struct Stratified {
     span: Extent,
     stratum_bytes: u64,

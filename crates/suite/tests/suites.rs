@@ -292,7 +292,7 @@ fn the_probe_comes_first_then_random_writes_and_format_and_fill_last() {
             _ => u8::from(test.starts_with("ext2-")),
         };
         assert!(tests.is_sorted_by_key(|test| last(test)), "{name}: {tests:?}");
-        // Random writes leave units open that the next sequential writes merge (docs/truth.md).
+        // Random writes leave units open that the next sequential writes merge.
         let mut after = tests.iter().skip_while(|test| !AT_RANDOM.contains(&test.as_str()));
         let is_late = after.any(|test| IN_ORDER.contains(&test.as_str()));
         assert!(name != "standard" || !is_late, "{tests:?}");

@@ -4,9 +4,6 @@ use super::Fault;
 use super::project::Project;
 use crate::programs::all_commands;
 
-/// It has usage lines, which are no commands.
-const MADE_FROM_THE_PROGRAM: &str = "docs/command-line.md";
-
 /// Lines of code of a document with their numbers: indented by four, or fenced.
 fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let (mut is_fenced, mut was_code_or_empty) = (false, true);
@@ -37,8 +34,7 @@ fn commands(line: &str) -> impl Iterator<Item = Vec<&str>> {
 /// have run together.
 pub fn commands_in_documents_are_commands(project: &Project) -> Vec<Fault> {
     let why = "a command that a document shows is typed as it stands there";
-    let documents =
-        project.all().filter(|(path, _)| path.ends_with(".md") && *path != MADE_FROM_THE_PROGRAM);
+    let documents = project.all().filter(|(path, _)| path.ends_with(".md"));
     let mut all = all_commands();
     let mut faults = Vec::new();
     for (path, text) in documents {

@@ -70,7 +70,7 @@ pub const LAYERS: &[Layer] = &[
     layer("results",
         &["program", "session", "record", "findings", "store", "import", "collection", "report", "pages"],
         &["stats"], "a program imports what it composes, and nobody imports a program"),
-    layer("xtask", &["flashmark", "lab", "results", "program", "session", "record", "suite", "findings", "report", "collection"], &[],
+    layer("xtask", &["flashmark", "lab", "results", "program", "session", "record", "findings", "report", "collection"], &[],
         "the tools look at what the programs do, not at their parts"),
 ];
 

@@ -9,8 +9,8 @@ const FIELD: &str = "docs/field/";
 /// The tests of these rules cite what is not there.
 const OWN_TESTS: &str = "xtask/src/layers/tests.rs";
 
-/// Headings of a page: level-independent title and the anchor that leads to it.
-pub fn headings(page: &str) -> impl Iterator<Item = (&str, String)> {
+/// The anchors of a page's headings.
+fn anchors(page: &str) -> impl Iterator<Item = String> {
     let mut in_code = false;
     page.lines().filter_map(move |line| {
         in_code ^= line.starts_with("```");
@@ -18,8 +18,7 @@ pub fn headings(page: &str) -> impl Iterator<Item = (&str, String)> {
             .trim_start_matches('#')
             .strip_prefix(' ')
             .filter(|_| line.starts_with('#') && !in_code)?;
-        let shown = title.replace('`', "");
-        Some((title, collection::site::anchor(&shown)))
+        Some(collection::site::anchor(&title.replace('`', "")))
     })
 }
 
@@ -45,7 +44,7 @@ fn is_lost(project: &Project, path: &str, anchor: Option<&str>) -> Option<String
         return (!project.has(path) && !is_folder()).then(|| format!("{path} is not there"));
     };
     let anchor = anchor.filter(|_| path.ends_with(".md"))?;
-    let is_there = headings(text).any(|(_, known)| known == anchor);
+    let is_there = anchors(text).any(|known| known == anchor);
     (!is_there).then(|| format!("{path} has no heading for #{anchor}"))
 }
 

@@ -44,7 +44,6 @@ macro_rules! texts {
 
 texts! {
     "glossary": "glossary",
-    "tests": "tests",
     "sources": "field/README",
     "truth": "truth",
     "agreement": "agreement",
@@ -60,12 +59,10 @@ texts! {
     "field-ftl": "field/ftl",
     "field-identity": "field/identity",
     "field-iozone": "field/iozone",
-    "field-keys": "field/keys",
     "field-linux-io": "field/linux-io",
     "field-peers": "field/peers",
     "field-published-figures": "field/published-figures",
     "field-rrdtool": "field/rrdtool",
-    "field-steady-state": "field/steady-state",
     "field-statistics": "field/statistics",
 }
 

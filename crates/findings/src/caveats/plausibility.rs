@@ -1,5 +1,5 @@
 //! Numbers that cannot be the medium's (docs/field/statistics.md#statistics;
-//! docs/field/peers.md#impossible-numbers).
+//! docs/field/peers.md#wishes).
 
 use record::units::KIB;
 use record::{Cell, Direction, Flag, IoLimitKind, Path, Record, TargetKind, test};

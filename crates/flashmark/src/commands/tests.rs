@@ -1,4 +1,4 @@
-//! `flashmark tests`: the tests with their descriptions and settings.
+//! `flashmark tests`: the tests with their descriptions, settings and sources.
 
 use suite::Test;
 use suite::catalogue::{CATALOGUE, find};
@@ -34,5 +34,6 @@ fn settings(test: &dyn Test) -> String {
     for setting in test.settings() {
         text += &format!("\n  {} = {}\n      {}\n", setting.name, setting.default, setting.about);
     }
+    text += &format!("\nSource: {}\n", test.source());
     text
 }

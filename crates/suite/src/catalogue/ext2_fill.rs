@@ -1,5 +1,5 @@
 //! `ext2-fill`: fill of an ext2 of 1 KiB blocks with the files of a Linux root, in bytes of file
-//! data per second (docs/field/ext2.md#fill, docs/field/ext2.md#filling-a-file-system).
+//! data per second (docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#filling-a-file-system).
 //!
 //! Nothing is formatted or mounted: an allocator in memory computes the writes and their places,
 //! and they are made one at a time. Files have the sizes of a Debian root and are placed one after

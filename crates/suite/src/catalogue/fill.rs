@@ -1,5 +1,5 @@
 //! `zero-fill` and `random-fill`: sequential fills with zeros, then with incompressible data, 1 MiB
-//! at a time (docs/field/ext2.md#zero-and-random-fill).
+//! at a time (docs/field/ext2.md#mortons-benchmark).
 //!
 //! The published form fills the whole device (`region=whole`). A controller that compresses, or
 //! recognises zeros, shows in the ratio of both rates (Morton's class 10 card: 16.65 MB/s of zeros,

@@ -13,7 +13,7 @@ pub(crate) const CACHE_FILL_MERGES: u64 = 32;
 /// Number of consecutive writes in a group.
 const GROUP: usize = 16;
 /// Ratios of the medians of two groups that count as the same level
-/// (docs/field/statistics.md#step-2-overwhelm).
+/// (docs/field/statistics.md#sampling-random-writes).
 const SAME: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 
 /// Latencies in groups of 16, to find their steady level and the end of the burst before it.

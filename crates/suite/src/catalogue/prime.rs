@@ -2,7 +2,7 @@
 //! valid before anything is measured.
 //!
 //! The published form is two passes of `dd if=/dev/urandom bs=1M oflag=direct`
-//! (docs/field/classic-tools.md#dd, docs/field/statistics.md#step-1-prime). The rate along the span
+//! (docs/field/classic-tools.md#dd, docs/field/statistics.md#sampling-random-writes). The rate along the span
 //! is kept.
 
 use record::{Cell, Flag, Stop};

@@ -93,7 +93,7 @@ const KEPT_BACK_SHARE: f64 = 0.5;
 /// many does as many as it can in that time and at most half as many more, with a wider interval.
 /// Its interval allows for rare slow writes that were not seen; 80 writes keep 95 % of the results
 /// within 10 % of the full pass (docs/truth.md); with the 120 of
-/// docs/field/statistics.md#step-4-stop `standard` would not end in time.
+/// docs/field/statistics.md#sampling-random-writes `standard` would not end in time.
 const FAST_MIN_OPS: u64 = 1000;
 const FAST_MIN_NS: u64 = 30 * SECOND_NS;
 const SLOW_MIN_OPS: u64 = 80;
@@ -108,7 +108,7 @@ const ROUND_BYTES: u64 = 64 * MIB;
 const FULL_PASS_BYTES: u64 = 512 * MIB;
 /// Ratio of IOPS at 4 KiB to those at 16 KiB above which small writes take another path: it is at
 /// most four on a medium that treats both alike; a quarter more is not noise
-/// (docs/field/statistics.md#step-5-debt-and-bypass).
+/// (docs/field/statistics.md#sampling-random-writes).
 const BYPASS_RATIO: f64 = 5.0;
 
 impl Procedure for RandomWrite {

@@ -1,5 +1,5 @@
 //! `sector-write`: mean time of random single 512-byte writes of incompressible data over the
-//! device (docs/field/ext2.md#sector-writes).
+//! device (docs/field/ext2.md#mortons-benchmark).
 //!
 //! Morton's figure, in milliseconds: 2.6 on a stick with a log for small writes, 200 to 800 on
 //! media that merge an allocation unit for each. Measured until it is precise enough.
