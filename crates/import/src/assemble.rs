@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crc::{CRC_64_NVME, Crc, Table};
-use record::units::saturating_sum;
 use record::{Ended, Flag, MediumKind, Record, Run, Software, Stop};
 
 use super::by_medium::by_medium;
@@ -29,9 +28,9 @@ pub(super) fn records(
     let of_medium = |(runs, number): (Vec<ImportedRun>, usize)| {
         let tools = tools_of(&runs);
         let tool = if let [tool] = tools[..] { plain(tool) } else { "log".to_owned() };
-        joined(name, &id(&tool, number), &tools, runs)
+        joined(name, id(&tool, number), &tools, runs)
     };
-    media.into_iter().zip(1..).filter_map(of_medium).collect()
+    media.into_iter().zip(1..).map(of_medium).collect()
 }
 
 /// Tools that measured; those that only say what a medium is if none did.
@@ -46,60 +45,70 @@ fn tools_of(runs: &[ImportedRun]) -> Vec<&'static str> {
     tools
 }
 
-/// Joins the results of several tools, or of several calls of one, on a medium to one record. Each
-/// cell is labelled with its tool.
-fn joined(name: &str, id: &str, tools: &[&str], mut runs: Vec<ImportedRun>) -> Option<Record> {
+/// Joins the results of several tools, or of several calls of one, on a medium to one record.
+fn joined(name: &str, id: String, tools: &[&str], mut runs: Vec<ImportedRun>) -> Record {
     runs.sort_by_key(ImportedRun::is_identity);
-    let mut parts = runs.into_iter().map(|mut run| {
+    let suite = "imported".to_owned();
+    let software = Software { name: tools.join(", "), ..Software::default() };
+    let run = Run { id, suite, software, ended: Ended::Complete, ..Run::default() };
+    let mut whole = Record::new(run);
+    for mut run in runs {
         if tools.len() > 1 {
             let tool = run.tool;
             run.notes.iter_mut().for_each(|text| *text = format!("{tool}: {text}"));
         }
-        record(name, id.to_owned(), run)
-    });
-    let mut whole = parts.next()?;
-    parts.for_each(|part| add(&mut whole, part));
-    number(&mut whole.cells);
-    if tools.len() > 1 {
-        whole.run.software = Software { name: tools.join(", "), ..Software::default() };
+        if run.target.path.is_empty() {
+            run.target.path = short(name, 200);
+        }
+        add(&mut whole, run);
     }
-    Some(whole)
+    number(&mut whole.cells);
+    whole
 }
 
-fn add(whole: &mut Record, part: Record) {
-    let (run, new) = (&mut whole.run, part.run);
-    run.elapsed_ns = run.elapsed_ns.saturating_add(new.elapsed_ns);
-    run.started = run.started.take().or(new.started);
-    run.finished = new.finished.or(run.finished.take());
+/// Adds the results of a tool, each labelled with it, and what its text says.
+fn add(whole: &mut Record, mut found: ImportedRun) {
+    let run = &mut whole.run;
+    let measured_by = format!("{} {}", found.tool, found.version).trim_end().to_owned();
+    for cell in &mut found.cells {
+        // A table of ours may hold results that were imported before.
+        cell.labels.entry("tool".to_owned()).or_insert_with(|| measured_by.clone());
+        run.elapsed_ns = run.elapsed_ns.saturating_add(cell.elapsed_ns);
+        if cell.stop == Stop::Error {
+            run.ended = Ended::Error;
+        }
+    }
+    whole.cells.extend(found.cells);
+    run.started = run.started.take().or(found.started);
+    run.finished = found.finished.or(run.finished.take());
     if run.command.is_empty() {
-        run.command = new.command;
+        run.command = found.command;
     }
-    if new.ended == Ended::Error {
-        run.ended = new.ended;
+    if run.software.version.is_empty() && run.software.name == found.tool {
+        run.software.version = found.version;
     }
-    if run.software.version.is_empty() && run.software.name == new.software.name {
-        run.software.version = new.software.version;
+    let is_first = whole.target.path.is_empty();
+    if is_first || whole.target.device.is_none() && found.target.device.is_some() {
+        whole.target = found.target;
     }
-    if whole.target.device.is_none() && part.target.device.is_some() {
-        whole.target = part.target;
-    }
-    let (medium, new) = (&mut whole.medium, part.medium);
+    let (medium, new) = (&mut whole.medium, found.medium);
     medium.model = medium.model.take().or(new.model);
     medium.vendor = medium.vendor.take().or(new.vendor);
     medium.serial = medium.serial.take().or(new.serial);
     medium.firmware = medium.firmware.take().or(new.firmware);
+    medium.claims = medium.claims.take().or(new.claims);
     medium.health = medium.health.take().or(new.health);
     medium.capacity_bytes = medium.capacity_bytes.or(new.capacity_bytes);
     if medium.kind == MediumKind::Unknown {
         medium.kind = new.kind;
     }
-    whole.host = whole.host.take().or(part.host);
-    for flag in part.flags {
+    whole.host = whole.host.take().or(found.host);
+    let notes = found.notes.into_iter().map(|text| Flag::Note { text });
+    for flag in notes.chain((new.kind == MediumKind::Loop).then_some(Flag::HostCached)) {
         if !whole.flags.contains(&flag) {
             whole.flags.push(flag);
         }
     }
-    whole.cells.extend(part.cells);
 }
 
 /// A tool's name in the form for a run's name.
@@ -107,51 +116,6 @@ fn plain(tool: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let plain: String = tool.chars().map(letter).collect();
     plain.trim_end_matches('-').to_owned()
-}
-
-fn record(name: &str, id: String, found: ImportedRun) -> Record {
-    let ImportedRun {
-        tool,
-        version,
-        form: _,
-        mut cells,
-        places: _,
-        begin: _,
-        ordinal: _,
-        medium,
-        mut target,
-        host,
-        started,
-        finished,
-        command,
-        notes,
-    } = found;
-    if target.path.is_empty() {
-        target.path = short(name, 200);
-    }
-    let measured_by =
-        if version.is_empty() { tool.to_owned() } else { format!("{tool} {version}") };
-    for cell in &mut cells {
-        // A table of ours may hold results that were imported before.
-        cell.labels.entry("tool".to_owned()).or_insert_with(|| measured_by.clone());
-    }
-    let failed = cells.iter().any(|cell| cell.stop == Stop::Error);
-    let mut flags: Vec<Flag> = notes.into_iter().map(|text| Flag::Note { text }).collect();
-    if medium.kind == MediumKind::Loop {
-        flags.push(Flag::HostCached);
-    }
-    let run = Run {
-        id,
-        started,
-        finished,
-        elapsed_ns: saturating_sum(cells.iter().map(|cell| cell.elapsed_ns)),
-        suite: "imported".to_owned(),
-        command,
-        software: Software { name: tool.to_owned(), version, commit: None },
-        ended: if failed { Ended::Error } else { Ended::Complete },
-        ..Run::default()
-    };
-    Record { medium, host, target, cells, flags, ..Record::new(run) }
 }
 
 /// Numbers cells with the same name as runs of ours do: `random-write/2`.

@@ -11,54 +11,21 @@ use super::imported_run::{ImportedRun, note};
 use super::sections::Groups;
 use super::text::ImportText;
 
-/// Names of a medium in a text. Names of different kinds do not contradict each other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Names {
-    model: Option<String>,
-    /// Name of the device without the number of a partition.
-    device: Option<String>,
-    /// Directory in which a file was written; a relative path names nothing.
-    directory: Option<String>,
-    /// Number of the medium, if the text names none of several.
-    ordinal: Option<String>,
-}
+/// Names of a medium in a text: its model, its device without the number of a partition, the
+/// directory in which a file was written (a relative path names nothing), and its number, if the text
+/// names none of several. Names of different kinds do not contradict each other.
+type Names = [Option<String>; 4];
 
-impl Names {
-    fn of(run: &ImportedRun) -> Names {
-        let path = Some(&run.target.path).filter(|path| path.starts_with('/'));
-        let directory = path.and_then(|path| path.rsplit_once('/')).map(|(parent, _)| parent);
-        let device = run.target.device.as_deref().map(whole_disk);
-        Names {
-            model: run.medium.model.clone(),
-            directory: directory.filter(|_| device.is_none()).map(str::to_owned),
-            device: device.map(str::to_owned),
-            ordinal: run.ordinal.map(|number| number.to_string()),
-        }
-    }
-
-    fn pairs<'a>(&'a self, other: &'a Names) -> [(&'a Option<String>, &'a Option<String>); 4] {
-        [
-            (&self.model, &other.model),
-            (&self.device, &other.device),
-            (&self.directory, &other.directory),
-            (&self.ordinal, &other.ordinal),
-        ]
-    }
-
-    fn contradicts(&self, other: &Names) -> bool {
-        self.pairs(other).iter().any(|(a, b)| a.is_some() && b.is_some() && a != b)
-    }
-
-    fn shares(&self, other: &Names) -> bool {
-        self.pairs(other).iter().any(|(a, b)| a.is_some() && a == b)
-    }
-
-    fn add(&mut self, other: Names) {
-        self.model = self.model.take().or(other.model);
-        self.device = self.device.take().or(other.device);
-        self.directory = self.directory.take().or(other.directory);
-        self.ordinal = self.ordinal.take().or(other.ordinal);
-    }
+fn names_of(run: &ImportedRun) -> Names {
+    let path = Some(&run.target.path).filter(|path| path.starts_with('/'));
+    let directory = path.and_then(|path| path.rsplit_once('/')).map(|(parent, _)| parent);
+    let device = run.target.device.as_deref().map(whole_disk);
+    [
+        run.medium.model.clone(),
+        device.map(str::to_owned),
+        directory.filter(|_| device.is_none()).map(str::to_owned),
+        run.ordinal.map(|number| number.to_string()),
+    ]
 }
 
 /// Device of a partition: "sdb" of "sdb1", "mmcblk0" of "mmcblk0p1".
@@ -79,12 +46,12 @@ pub(super) fn by_medium(source: &ImportText, mut found: Vec<ImportedRun>) -> Vec
         found.into_iter().flat_map(|run| in_groups(&groups, run)).collect();
     parts.sort_by_key(|(_, part)| part.first_place());
     let (named, unnamed): (Vec<_>, Vec<_>) =
-        parts.into_iter().partition(|(_, run)| Names::of(run) != Names::default());
+        parts.into_iter().partition(|(_, run)| names_of(run) != Names::default());
     let mut media: Vec<(Names, Vec<ImportedRun>)> = Vec::new();
     // Line and medium of each named result, by group.
     let mut named_at: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
     for (group, run) in named {
-        let names = Names::of(&run);
+        let names = names_of(&run);
         let medium = medium_of(&media, &names, groups.is_one());
         if medium == media.len() {
             media.push(Default::default());
@@ -94,7 +61,8 @@ pub(super) fn by_medium(source: &ImportText, mut found: Vec<ImportedRun>) -> Vec
             let places = run.places.iter().copied().chain(run.is_identity().then_some(run.begin));
             named_at.entry(group).or_default().extend(places.map(|place| (place, medium)));
         }
-        media[medium].0.add(names);
+        let known = media[medium].0.iter_mut().zip(names);
+        known.for_each(|(known, name)| *known = known.take().or(name));
         media[medium].1.push(run);
     }
     named_at.values_mut().for_each(|places| places.sort_unstable());
@@ -130,8 +98,12 @@ fn in_groups(groups: &Groups, mut run: ImportedRun) -> Vec<(usize, ImportedRun)>
 /// Index of the medium with one of these names, else of the only medium if no name contradicts and
 /// no section begins another, else the length of `media`.
 fn medium_of(media: &[(Names, Vec<ImportedRun>)], names: &Names, is_one_group: bool) -> usize {
-    let fits = |known: &Names| !known.contradicts(names);
-    let shared = media.iter().position(|(known, _)| fits(known) && known.shares(names));
+    let fits = |known: &Names| {
+        let mut pairs = known.iter().zip(names);
+        pairs.all(|(a, b)| a.is_none() || b.is_none() || a == b)
+    };
+    let shares = |known: &Names| known.iter().zip(names).any(|(a, b)| a.is_some() && a == b);
+    let shared = media.iter().position(|(known, _)| fits(known) && shares(known));
     let only = || (is_one_group && media.len() == 1 && fits(&media[0].0)).then_some(0);
     shared.or_else(only).unwrap_or(media.len())
 }

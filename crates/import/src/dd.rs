@@ -1,328 +1,135 @@
-//! dd: single runs and transcripts of several, and the list "Block: / Write: / Read:" that people
-//! make from a sweep over block sizes.
+//! dd: its summaries, in the languages of coreutils, and the list "Block: / Write: / Read:" that
+//! people make from a sweep over block sizes.
 
-mod summary;
-mod sweep;
-
+use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
 
-use self::summary::{DdSummary, begins_summary, records, summary};
-use super::errno::{Errno, ErrorSide};
-use super::failed;
 use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, io, label, moved, note, our_test, rate, room_for_another,
-    whole_ns,
+    ImportTrouble, ImportedRun, cell, io, label, moved, note, our_test, rate, whole_ns,
 };
-use super::reading::Reading;
-use super::text::{ImportText, group, number, prefix, re, short, size, whole};
-use super::{Hints, Importer, Sign};
+use super::sign;
+use super::table::{Does, Known, Line, Tool};
+use super::text::{decimal, decimal_rate, prefix, re, short, size, whole, with_unit};
 
-pub(super) use self::sweep::IMPORTER as SWEEP;
+/// Words and their order differ by language; the order of the figures is common to all: bytes (no
+/// other number precedes them), time, rate.
+const SUMMARY: &str = r"^(?<head>[^\d()]*(?<bytes>\d+)(?:[^\d.,+x()][^()]*?)?(?:\([^()]*\)[^()]*?)?)(?:,\s+|，\s*)(?<time>\d[\d.,]*(?:e[-+]?\d+)?)\s*(?<unit>[^\s\d,，/()]{0,10})(?:,\s+|，\s*)(?<rate>\S.*)$";
+const BSD: &str =
+    r"^\s*(?<bytes>\d+) bytes transferred in (?<time>\d\S*) (?<unit>\w+) \((?<rate>.*)\)";
+/// "1000+0 records out", "1000+0 записей получено", "输出了 1000+0 块记录".
+const COUNTS: &str =
+    r"(?m)^[ \t]*(?:[^\s\d]+[ \t]+){0,5}(?<each_counts>\d+\+\d+)(?:[ \t]+[^\s\d]+){0,5}[ \t]*$";
+/// Time and rate at the end of a summary, also of one that was wrapped.
+const END: &str = r"(?m)(?:,\s|，)\s*\d[\d.,e+-]*\s*[^\s\d,，/()]{0,10}(?:,\s|，)\s*\S+\s*\S*/\S+[ \t]*$|bytes transferred in ";
+/// Parts of the words for "copied" in coreutils' translations (its msgid "%s bytes copied, %s, %s").
+const COPIED: &str = "(?i)copied|kopiert|kopeeritud|copié|copiad|copiat|kopiran|복사|gekopieerd|kopyaland|скопи|скопі|скапі|已复制|已複製|コピー|kopierad|kopioitu|skopiowan|zkopírován|skopírov|kopieret|cóipeáil|másolva|disalin|chép";
 
-pub(super) const RUNS: Importer = Importer {
-    name: "dd output",
-    signs: &[
-        Sign {
-            what: "'.. records out'",
-            is_there: |source| source.has(|line| records(line).is_some()) || has_summary(source),
-        },
-        Sign { what: "a line '.. bytes .. copied, .. s, ..'", is_there: has_summary },
+pub(super) static RUNS: Tool = Tool::blocks(
+    "dd",
+    "dd output",
+    &[sign!("'.. records out'", COUNTS, END), sign!("a line '.. bytes .. copied, .. s, ..'", END)],
+    1000.0,
+    &[
+        // A command, with or without a prompt; the medium is what it reads or writes.
+        Line(
+            r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bif=(?<path>\S+).*\sof=/dev/null\b.*)",
+            Does::Begins,
+        ),
+        Line(
+            r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bof=/dev/null\s.*\bif=(?<path>\S+).*)",
+            Does::Begins,
+        ),
+        Line(r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bof=(?<path>\S+).*)", Does::Begins),
+        Line(r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bif=\S.*)", Does::Begins),
+        Line(COUNTS, Does::Says),
+        Line(BSD, Does::Gives(of_summary)),
+        Line(SUMMARY, Does::Gives(of_summary)),
+        Line(r"^[^\d(]*\d+(?:[^\d.,+x]|$)", Does::Wraps),
     ],
-    read: read_transcript,
-    apart: "",
-};
+    of_run,
+    |_| Ok(Vec::new()),
+);
 
-fn has_summary(source: &ImportText) -> bool {
-    source.numbered().any(|(at, line)| summary_at(source, at, line).is_some())
-}
-
-/// The summary that begins in a line, and its number of lines. One that was wrapped must agree with
-/// itself, and none of its lines may be a summary alone.
-fn summary_at(source: &ImportText, at: usize, line: &str) -> Option<(DdSummary, usize)> {
-    if let Some(found) = summary(line) {
-        return Some((found, 1));
-    }
-    if !begins_summary(line) || summary(source.line(at + 1)).is_some() {
-        return None;
-    }
-    let (found, lines) = source.wrapped(at, |line| summary(line).filter(DdSummary::agrees))?;
-    (lines < 3 || summary(source.line(at + 2)).is_none()).then_some((found, lines))
-}
-
-/// Operands of a command line: `if=`, `of=`, `bs=`, flags and conversions.
-#[derive(Clone, Debug, Default)]
-struct Command {
-    words: Vec<String>,
-    input: String,
-    output: String,
-    block_bytes: Option<u64>,
-    flags: Vec<String>,
-}
-
-/// Parses a line with or without a prompt as a command; `sudo` and paths before dd do not matter.
-fn command(line: &str) -> Option<Command> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let dd = words.iter().position(|word| *word == "dd" || word.ends_with("/dd"))?;
-    let own = &words[dd..];
-    let after = |names: &'static [&str]| {
-        let operands = own.iter().filter_map(|word| word.split_once('='));
-        operands.filter(|(name, _)| names.contains(name)).map(|(_, value)| value)
-    };
-    let path = |names| after(names).next_back().map_or_else(String::new, |path| short(path, 200));
-    let lists = after(&["iflag", "oflag", "conv"]);
-    let command = Command {
-        words: own.iter().take(30).map(|word| short(word, 200)).collect(),
-        input: path(&["if"]),
-        output: path(&["of"]),
-        block_bytes: after(&["bs", "ibs", "obs"]).next_back().and_then(dd_size),
-        flags: lists.flat_map(|list| list.split(',')).map(str::to_owned).collect(),
-    };
-    (!command.input.is_empty() || !command.output.is_empty()).then_some(command)
-}
-
-/// Bytes of a size with dd's own suffixes: K and KiB are 1024, kB is 1000.
-fn dd_size(text: &str) -> Option<u64> {
-    let Some(found) = re!("^(.*)([kKMG])B$").captures(text) else { return size(text) };
-    let value = number(group(&found, 1))? * prefix(group(&found, 2), 1000.0)?;
-    Some(value as u64)
-}
-
-impl Command {
-    fn has(&self, flag: &str) -> bool {
-        self.flags.iter().any(|known| known == flag)
-    }
-
-    fn direction(&self) -> Option<Direction> {
-        const NOWHERE: [&str; 2] = ["/dev/null", "/dev/zero"];
-        const MADE_UP: [&str; 3] = ["/dev/zero", "/dev/urandom", "/dev/random"];
-        match (MADE_UP.contains(&self.input.as_str()), NOWHERE.contains(&self.output.as_str())) {
-            (true, false) => Some(Direction::Write),
-            (false, true) => Some(Direction::Read),
-            _ => None,
+/// Takes the command, and drops results that the last one continues: of its progress, and at errors
+/// after which dd goes on (`conv=noerror`).
+fn of_run(known: &mut Known, run: &mut ImportedRun) {
+    let goes_on = known.text("command").contains("noerror");
+    let is_last = known.has("each_counts");
+    if !known.has("bytes") {
+        let words = known.text("command").split_whitespace().take(30);
+        if run.command.is_empty() {
+            run.command = words.map(|word| short(word, 200)).collect();
         }
+        return;
     }
-
-    /// Path of the medium or file that was measured.
-    fn place(&self) -> &str {
-        if self.direction() == Some(Direction::Read) { &self.input } else { &self.output }
+    let shown = known.count("shown").unwrap_or(0) as usize;
+    let Some(last) = run.cells.len().checked_sub(1) else { return };
+    let first = last.saturating_sub(shown);
+    let is_more = |a: &Cell, b: &Cell| a.bytes <= b.bytes && a.elapsed_ns <= b.elapsed_ns;
+    if (is_last || goes_on) && run.cells[first..].is_sorted_by(is_more) {
+        run.retain(|at| !(first..last).contains(&at));
     }
-}
-
-/// Error in a message of dd, in any known language.
-fn error(line: &str) -> Option<Errno> {
-    failed::is_of_program(line, "dd").then(|| Errno::in_text(line)).flatten()
-}
-
-/// Any other message of dd, such as one in an unknown language.
-fn message(line: &str) -> Option<&str> {
-    let rest = || line.split_once(": ").map(|(_, rest)| rest);
-    failed::is_of_program(line, "dd").then(rest).flatten()
-}
-
-/// A summary that may be a progress report: the lines after it decide.
-struct Pending {
-    at: usize,
-    summary: DdSummary,
-}
-
-#[derive(Default)]
-struct Transcript {
-    media: Vec<(String, ImportedRun)>,
-    asked: Option<Command>,
-    records: Option<String>,
-    pending: Vec<Pending>,
-    /// Error since the last figures; `error_lines` has its lines.
-    error: Option<Errno>,
-    error_lines: Vec<usize>,
-    /// Other messages since the last figures.
-    messages: Vec<String>,
-    /// Figures at an error after which dd continues (`conv=noerror`): they count until the next
-    /// ones.
-    interim: Option<FigureAtError>,
-}
-
-/// Medium and command of a figure at an error.
-struct FigureAtError {
-    medium: usize,
-    asked: Command,
-    bytes: u64,
-    error: Errno,
-}
-
-/// Reads every run of dd in a transcript.
-fn read_transcript(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut state = Transcript::default();
-    let mut next = source.begin();
-    for (at, line) in source.numbered() {
-        if at < next {
-            continue;
-        }
-        let line = line.trim();
-        if let Some(found) = command(line) {
-            state.flush(reading);
-            state.begin(found);
-        } else if let Some(error) = error(line) {
-            state.failed(error, at);
-        } else if let Some(text) = message(line) {
-            state.messages.push(short(text, 100));
-        } else if let Some(counts) = records(line) {
-            state.records = Some(counts.to_owned());
-            reading.take(at);
-        } else if let Some((found, lines)) = summary_at(source, at, line) {
-            next = at + lines;
-            reading.take_many(at, lines);
-            state.push(Pending { at, summary: found }, reading);
-        } else if !line.is_empty() {
-            state.forget_errors();
-        }
-    }
-    state.flush(reading);
-    state.media.into_iter().map(|(_, found)| found).collect()
-}
-
-impl Transcript {
-    /// Adds a summary. With `status=progress` dd prints intermediate ones; the one after its
-    /// records counts.
-    fn push(&mut self, one: Pending, reading: &mut Reading) {
-        if self.records.is_none() {
-            return self.pending.push(one);
-        }
-        let rises = |pair: &[Pending]| pair[0].summary.bytes < pair[1].summary.bytes;
-        let is_progress = self.pending.windows(2).all(rises)
-            && self.pending.last().is_some_and(|last| {
-                last.summary.bytes <= one.summary.bytes
-                    && last.summary.seconds <= one.summary.seconds
-            });
-        if is_progress {
-            self.pending.clear();
-        }
-        self.flush(reading);
-        let records = self.records.take();
-        let asked = self.asked.take().or_else(|| self.go_on(&one));
-        self.add(one, asked.as_ref(), records.as_deref(), reading);
-    }
-
-    /// Keeps an error; one of the medium is not replaced by those that follow from it.
-    fn failed(&mut self, error: Errno, at: usize) {
-        if self.error.as_ref().is_none_or(|known| known.origin != ErrorSide::Medium) {
-            self.error = Some(error);
-        }
-        self.error_lines.push(at);
-    }
-
-    /// Drops errors and messages: they do not belong to the figures that follow.
-    fn forget_errors(&mut self) {
-        self.error = None;
-        self.error_lines.clear();
-        self.messages.clear();
-    }
-
-    fn begin(&mut self, command: Command) {
-        (self.asked, self.records) = (Some(command), None);
-        self.forget_errors();
-        self.interim = None;
-    }
-
-    /// Command that continued after an error to these figures; drops the figures at the error.
-    fn go_on(&mut self, one: &Pending) -> Option<Command> {
-        let interim = self.interim.take().filter(|interim| interim.bytes <= one.summary.bytes)?;
-        let run = &mut self.media[interim.medium].1;
-        let last = run.cells.len().saturating_sub(1);
-        let error = interim.error;
-        run.retain(|result| result < last);
-        self.error = self.error.take().or(Some(error));
-        Some(interim.asked)
-    }
-
-    /// Takes summaries without records after them as results.
-    fn flush(&mut self, reading: &mut Reading) {
-        for one in std::mem::take(&mut self.pending) {
-            let asked = self.asked.take();
-            self.add(one, asked.as_ref(), None, reading);
-        }
-    }
-
-    fn add(
-        &mut self,
-        one: Pending,
-        asked: Option<&Command>,
-        records: Option<&str>,
-        reading: &mut Reading,
-    ) {
-        let Some(mut cell) = reading.accept(one.at, of_run(one.at, asked, records, &one.summary))
-        else {
-            return;
-        };
-        let error = self.error.take();
-        if let Some(error) = &error {
-            failed::end(&mut cell, "dd", error);
-            self.error_lines.drain(..).for_each(|at| reading.take(at));
-        }
-        for text in self.messages.drain(..).take(3) {
-            note(&mut cell, format!("dd said: {text}"));
-        }
-        let place = asked.map(|command| command.place().to_owned()).unwrap_or_default();
-        let known = self.media.iter().position(|(known, _)| *known == place);
-        let at = match known {
-            Some(at) => at,
-            None if reading.accept(one.at, room_for_another(&self.media)).is_none() => return,
-            None => {
-                let mut found = ImportedRun::by("dd");
-                found.on(&place);
-                found.command = asked.map(|command| command.words.clone()).unwrap_or_default();
-                self.media.push((place, found));
-                self.media.len() - 1
-            }
-        };
-        reading.add(&mut self.media[at].1, one.at, cell);
-        let goes_on = asked.filter(|asked| asked.has("noerror")).zip(error);
-        self.interim = goes_on.map(|(asked, error)| FigureAtError {
-            medium: at,
-            asked: asked.clone(),
-            bytes: one.summary.bytes,
-            error,
-        });
+    known.set("shown", if is_last && !goes_on { 0 } else { run.cells.len() - first });
+    if is_last && !goes_on {
+        known.drop("command");
     }
 }
 
-fn of_run(
-    at: usize,
-    asked: Option<&Command>,
-    records: Option<&str>,
-    summary: &DdSummary,
-) -> Result<Cell, ImportTrouble> {
-    let DdSummary { bytes, seconds, bps: printed } = *summary;
-    let (whole_records, partial) = records
-        .and_then(|text| text.split_once('+'))
-        .and_then(|(a, b)| Some((whole(a)?, whole(b)?)))
-        .unwrap_or((0, 0));
-    let ops = whole_records.saturating_add(partial);
-    let block = (partial == 0 && whole_records > 0 && bytes % whole_records == 0)
-        .then(|| bytes / whole_records);
-    let mut cell = of_command(asked, block.or_else(|| asked.and_then(|asked| asked.block_bytes)));
+fn of_summary(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let bytes = known.wanted("the number of bytes", known.count("bytes").map(|n| n as f64))?;
+    let seconds = known.wanted("the time", known.number("time"))?;
+    let printed = rate_of(known.text("rate"));
+    // dd prints two or three digits of the rate; bytes and time have more.
+    let exact = Some(bytes / seconds).filter(|_| seconds > 0.0);
+    let agrees = |exact: &f64| printed.is_some_and(|bps| (exact / bps - 1.0).abs() < 0.06);
+    let does_agree = exact.as_ref().is_some_and(agrees);
+    if !does_agree && known.has("head") && !re!(COPIED).is_match(known.text("head")) {
+        return Ok(Vec::new());
+    }
+    let counts = known.each("each_counts").last().and_then(|counts| counts.split_once('+'));
+    let counts = counts.and_then(|(a, b)| Some((whole(a)?, whole(b)?)));
+    let (full, partial) = counts.unwrap_or((0, 0));
+    let (bytes, ops) = (bytes as u64, full.saturating_add(partial));
+    let is_even = partial == 0 && full > 0 && bytes.is_multiple_of(full);
+    let mut cell = of_command(known.text("command"), is_even.then(|| bytes / full));
     moved(&mut cell, bytes, ops);
     cell.elapsed_ns = whole_ns(seconds * 1e9);
-    // dd prints two or three digits of the rate; bytes and time have more.
-    let exact = (seconds > 0.0)
-        .then(|| bytes as f64 / seconds)
-        .filter(|exact| printed.is_none_or(|printed| (exact / printed - 1.0).abs() < 0.06));
-    let bps = exact
-        .or(printed)
-        .ok_or_else(|| ImportTrouble::at(at, "the rate is missing or is no number"))?;
+    let exact = exact.filter(|_| does_agree || printed.is_none());
+    let bps = known.wanted("the rate", exact.or(printed))?;
     if exact.is_none() {
-        note(
-            &mut cell,
-            "bytes and time do not give the rate that dd printed; the printed one is shown",
-        );
+        let text = "bytes and time do not give the rate that dd printed; the printed one is shown";
+        note(&mut cell, text);
     }
     if bytes > 0 {
         rate(&mut cell, bps, ops.max(1));
     }
-    Ok(cell)
+    Ok(vec![cell])
 }
 
-fn of_command(asked: Option<&Command>, block_bytes: Option<u64>) -> Cell {
-    let Some(asked) = asked else {
+/// Bytes a second of "38.9 MB/s", "38,9 MB/c", "38,9 МБ/с", "38,9 Mo/s".
+fn rate_of(text: &str) -> Option<f64> {
+    let (value, unit) = with_unit(text)?;
+    let latin = |c: char| match c {
+        'с' | 'c' | '秒' => 's',
+        'Б' | 'б' | 'o' => 'B',
+        'М' => 'M',
+        'К' | 'к' => 'k',
+        'Г' => 'G',
+        other => other,
+    };
+    let unit = unit.replace("sec", "s");
+    decimal_rate(value, &unit.chars().map(latin).collect::<String>())
+}
+
+/// Bytes of a size with dd's own suffixes: K and KiB are 1024, kB is 1000.
+fn dd_size(text: &str) -> Option<u64> {
+    let decimal = text.strip_suffix('B').filter(|text| text.ends_with(['k', 'K', 'M', 'G']));
+    let Some((value, letter)) = decimal.and_then(with_unit) else { return size(text) };
+    Some((value * prefix(letter, 1000.0)?) as u64)
+}
+
+fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
+    if command.is_empty() {
         let path = Path::Buffered;
         let mut cell = cell("dd", Params { path, ..io(None, Pattern::Sequential, block_bytes) });
         note(
@@ -330,31 +137,46 @@ fn of_command(asked: Option<&Command>, block_bytes: Option<u64>) -> Cell {
             "the command is not in the text: whether this was reading or writing, and past the page cache, is not known",
         );
         return cell;
+    }
+    let all = |name: &'static str| {
+        let operands = command.split_whitespace().filter_map(|word| word.split_once('='));
+        operands.filter(move |(own, _)| own.ends_with(name)).map(|(_, value)| value)
     };
-    let direction = asked.direction();
+    let has = |flag: &str| {
+        let mut lists = all("flag").chain(all("conv"));
+        lists.any(|list| list.split(',').any(|known| known == flag))
+    };
+    let (input, output) = (all("if").last().unwrap_or(""), all("of").last().unwrap_or(""));
+    let is_made_up = ["/dev/zero", "/dev/urandom", "/dev/random"].contains(&input);
+    let direction = match (is_made_up, ["/dev/null", "/dev/zero"].contains(&output)) {
+        (true, false) => Some(Direction::Write),
+        (false, true) => Some(Direction::Read),
+        _ => None,
+    };
     let writes = direction == Some(Direction::Write);
-    let path = if asked.has("direct") { Path::Direct } else { Path::Buffered };
-    let flush = ["fsync", "fdatasync"].into_iter().find(|flag| asked.has(flag));
-    let is_synchronous = ["sync", "dsync"].iter().any(|flag| asked.has(flag));
+    let place = if direction == Some(Direction::Read) { input } else { output };
+    let path = if has("direct") { Path::Direct } else { Path::Buffered };
+    let flush = ["fsync", "fdatasync"].into_iter().find(|flag| has(flag));
+    let sync = match (has("sync"), has("dsync")) {
+        (true, _) if writes => Sync::File,
+        (_, true) if writes => Sync::Data,
+        _ => Sync::None,
+    };
+    let is_plain = path == Path::Direct && sync == Sync::None && (!writes || flush.is_none());
     let test = match direction {
-        Some(way) if path == Path::Direct && (!writes || flush.is_none() && !is_synchronous) => {
-            our_test(Pattern::Sequential, way)
-        }
+        Some(way) if is_plain => our_test(Pattern::Sequential, way),
         Some(Direction::Write) => "dd:write",
         Some(Direction::Read) => "dd:read",
         None => "dd:copy",
     };
-    let is_zeros = asked.input == "/dev/zero";
+    let made_up = if input == "/dev/zero" { Content::Zeros } else { Content::Incompressible };
+    let block = block_bytes.or_else(|| dd_size(all("bs").last()?));
     let params = Params {
-        region: (!asked.place().starts_with("/dev/")).then_some(Region::File),
-        sync: match (asked.has("sync"), asked.has("dsync")) {
-            (true, _) if writes => Sync::File,
-            (_, true) if writes => Sync::Data,
-            _ => Sync::None,
-        },
+        region: (!place.starts_with("/dev/")).then_some(Region::File),
+        sync,
         path,
-        content: writes.then_some(if is_zeros { Content::Zeros } else { Content::Incompressible }),
-        ..io(direction, Pattern::Sequential, block_bytes)
+        content: writes.then_some(made_up),
+        ..io(direction, Pattern::Sequential, block)
     };
     let mut cell = cell(test, params);
     if let Some(flush) = flush {
@@ -363,8 +185,67 @@ fn of_command(asked: Option<&Command>, block_bytes: Option<u64>) -> Cell {
     } else if path == Path::Buffered {
         note(&mut cell, "through the page cache: part of this may be the speed of memory");
     }
-    if asked.input.ends_with("random") {
-        note(&mut cell, format!("{} may be slower than the medium", asked.input));
+    if input.ends_with("random") {
+        note(&mut cell, format!("{input} may be slower than the medium"));
     }
     cell
+}
+
+/// A direction that a list already has begins the list of another medium.
+pub(super) static SWEEP: Tool = Tool::new(
+    "dd",
+    "a dd sweep",
+    // Many tools print a single rate after "Read:".
+    &[sign!(
+        "a line 'Write: .. MB/s .. MB/s' or 'Read: ..', after 'Block: 4K 8K ..'",
+        r"(?im)^\s*(?:Write|Read|Block)\s*:\s*\d[^\n]*B/s[^\n]*B/s",
+        r"(?ims)^\s*Block\s*:.*^\s*(?:Write|Read)\s*:\s*\d[^\n]*B/s"
+    )],
+    1000.0,
+    &[
+        Line(r"(?i)^\s*Block\s*:(?<sizes>(?:\s+\d+[KM]\w*){9})\s*$", Does::Says),
+        Line(r"(?i)^\s*Block\s*:", Does::Wraps),
+        Line(r"(?i)^\s*Block\s*:(?<sizes>.*)", Does::Says),
+        Line(
+            r"(?i)^\s*(?<way>Write|Read)\s*:(?<rates>(?:\s+\S+\s+\S*B/s){9})\s*$",
+            Does::Gives(of_rates),
+        ),
+        Line(r"(?i)^\s*(?:Write|Read)\s*:\s*\d", Does::Wraps),
+        Line(r"(?i)^\s*(?<way>Write|Read)\s*:(?<rates>.*B/s.*)", Does::Gives(of_rates)),
+    ],
+)
+.one_medium_each();
+
+/// Block sizes of the script behind these lists.
+const SIZES: [u64; 9] =
+    [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB];
+
+fn of_rates(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let sizes: Option<Vec<u64>> = known.text("sizes").split_whitespace().map(size).collect();
+    let sizes = sizes.ok_or_else(|| known.bad("a word above it is not a block size"))?;
+    let words: Vec<&str> = known.text("rates").split_whitespace().collect();
+    let rate_of = |pair: &[&str]| decimal_rate(decimal(pair[0])?, pair.get(1)?);
+    let rates: Option<Vec<f64>> = words.chunks(2).map(rate_of).collect();
+    let rates = rates.ok_or_else(|| known.bad("not only rates, as in '7.2 MB/s 12.1 MB/s'"))?;
+    let known_sizes = if sizes.is_empty() { &SIZES[..] } else { &sizes };
+    let (n, m) = (rates.len(), known_sizes.len());
+    if n != m {
+        return Err(known.bad(format_args!("{n} rates for {m} block sizes")));
+    }
+    let direction = known.direction("way").unwrap_or(Direction::Read);
+    let content = (direction == Direction::Write).then_some(Content::Zeros);
+    let of_one = |(block, bps): (&u64, f64)| {
+        let params = Params { content, ..io(direction, Pattern::Sequential, *block) };
+        let mut cell = cell(our_test(Pattern::Sequential, direction), params);
+        rate(&mut cell, bps, 1);
+        note(
+            &mut cell,
+            "the list does not say with which options; the script it comes from writes zeros, past the page cache",
+        );
+        if sizes.is_empty() {
+            note(&mut cell, "the line with the block sizes is missing; taken for 4K to 1M");
+        }
+        cell
+    };
+    Ok(known_sizes.iter().zip(rates).map(of_one).collect())
 }

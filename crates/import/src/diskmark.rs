@@ -4,31 +4,49 @@
 //! head says otherwise: they are 2.3 % too low (4.6 % in 2020, when it divided by 1024). The IOPS
 //! beside them are right, and tell which of these units a line has.
 
-use record::{Cell, Direction, Host, Params, Path, Pattern, Region};
-use regex::Captures;
+use record::{Cell, Host, Params, Path, Pattern, Region};
+use regex::Regex;
 
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, io, label, note, other, our_test, rates, word,
 };
-use super::reading::Reading;
-use super::text::{ImportText, decimal, group, re, short, size, wanted, whole};
-use super::{Importer, sign};
+use super::sign;
+use super::table::{Does, Known, Line, Tool};
+use super::text::{group, re, short, size};
 
-pub(super) const IMPORTER: Importer = Importer {
-    name: "KDiskMark or CrystalDiskMark text",
-    signs: &[
+/// "SEQ    1MiB (Q=  8, T= 1):   194.805 MB/s [    185.8 IOPS] < 42830.02 us>".
+const RESULT: &str = r"(?m)^[ \t]*(?<line>(?<order>Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):(?<rate>[^:\n]*)MB/s(?:.*?\[(?<iops>.*?)IOPS)?(?:.*?<(?<us>.*?)us>)?";
+
+pub(super) static TABLE: Tool = Tool::blocks(
+    "CrystalDiskMark",
+    "KDiskMark or CrystalDiskMark text",
+    &[
         sign!("lines 'Random 4 KiB (Q= 1, T= 1): .. MB/s' or 'Sequential Read : .. MB/s'", RESULT),
         sign!(
             "'[Read]' and '[Write]', or 'Read' and 'Write' in the lines",
             r"(?m)^\s*(?:\[(?:Read|Write|Mix)\]|(?:Sequential|Random|SEQ|RND).* (?i:read|write))"
         ),
     ],
-    read,
-    apart: r"MB/s\]? = 1",
-};
-
-/// Head, MB/s, IOPS and microseconds of a line of results.
-const RESULT: &str = r"(?m)^[ \t]*((?:Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):([^:\n]*)MB/s(?:.*?\[(.*?)IOPS)?(?:.*?<(.*?)us>)?";
+    1000.0,
+    &[
+        Line(r"(?<kdiskmark>KDiskMark) ?(?:\((?<version>.*?)\)|:)", Does::Begins),
+        Line(r"(?<kdiskmark>github\.com/JonMagon/KDiskMark)", Does::Begins),
+        Line(r"CrystalDiskMark (?<version>.*?) ", Does::Begins),
+        Line(r"^\s*\[(?<section>Read|Write|Mix)\]", Does::Says),
+        Line(
+            r"^\s*(?<each_zero>(?:Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):\s*0[.,]0+ MB/s",
+            Does::Says,
+        ),
+        Line(RESULT, Does::Gives(of_result)),
+        // "Test: 1 GiB (x5) [Interval: 5 sec]": size of the file, and number of repetitions.
+        Line(r"^\s*Test[ :]*(?<span>[^(\[]*)(?:.*\(x(?<runs>\d+)\))?", Does::Says),
+        Line(r"^\s*Date.*?:(?<date>.*)", Does::Says),
+        Line(r"^\s*OS.*?:.*\[linux (?<kernel>.*?)\]", Does::Says),
+        Line(r"MB/s\]? = 1", Does::Repeats),
+    ],
+    of_run,
+    |_| Ok(Vec::new()),
+);
 
 /// Units that KDiskMark's "MB/s" have had, in units of 10^6 bytes: 10^6, 1000 KiB, 1 MiB.
 const MEGABYTES: [(f64, &str); 3] = [
@@ -37,100 +55,76 @@ const MEGABYTES: [(f64, &str); 3] = [
     (1.048576, "printed 4.6 % too low: its MB/s are MiB/s; corrected"),
 ];
 
-fn read(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let is_kdiskmark =
-        re!(r"KDiskMark[ ]?[(:]|github\.com/JonMagon/KDiskMark").is_match(source.text);
-    let tool = if is_kdiskmark { "KDiskMark" } else { "CrystalDiskMark" };
-    let mut found = ImportedRun::by(tool);
-    let version =
-        if is_kdiskmark { re!(r"KDiskMark \((.*?)\)") } else { re!("CrystalDiskMark (.*?) ") };
-    found.version = source.first(version).map_or_else(String::new, |version| short(version, 20));
-    // "Test: 1 GiB (x5) [Interval: 5 sec]": size of the file, and number of repetitions.
-    let test = source
-        .numbered()
-        .find_map(|(_, line)| re!(r"^\s*Test[ :]*([^(\[]*)(?:.*\(x(\d+)\))?").captures(line));
-    let span = test.as_ref().and_then(|test| size(&group(test, 1).replace(' ', "")));
-    let runs = test.as_ref().and_then(|test| whole(group(test, 2))).unwrap_or(1);
-    let mut section = None;
-    for (at, line) in source.numbered() {
-        if let Some(next) = re!(r"^\s*\[(Read|Write|Mix)\]").captures(line) {
-            section = direction(&format!(" {}", group(&next, 1)));
+/// Takes what the lines around the results say.
+fn of_run(known: &mut Known, run: &mut ImportedRun) {
+    if known.has("kdiskmark") {
+        run.tool = "KDiskMark";
+    }
+    if known.has("version") {
+        run.version = short(known.text("version"), 20);
+    }
+    let runs = known.count("runs").unwrap_or(1);
+    for cell in run.cells.iter_mut().filter(|cell| cell.params.span_bytes.is_none()) {
+        cell.params.span_bytes = known.size("span");
+        cell.metrics.other.get_mut("mean_latency_ns").into_iter().for_each(|ns| ns.n = runs);
+    }
+    let mut add = |text: String| {
+        if !run.notes.contains(&text) {
+            run.notes.push(text);
         }
-        let Some(parts) = re!(RESULT).captures(line) else { continue };
-        let Some([rate, iops, us]) = reading.accept(at, numbers(at, &parts)) else { continue };
-        let head = group(&parts, 1);
-        let Some(rate) = rate.filter(|rate| *rate > 0.0) else {
-            let head = short(head, 60);
-            found.notes.push(format!("{head}: a rate of 0: the test failed or was not run"));
-            reading.take(at);
-            continue;
-        };
-        let mut cell = of_line(head, direction(head).or(section), tool);
-        cell.params.span_bytes = span;
-        figures(&mut cell, rate, iops, is_kdiskmark);
-        if let Some(us) = us.filter(|us| *us > 0.0) {
-            other(&mut cell, "mean_latency_ns", us * 1e3, runs);
-        }
-        reading.add(&mut found, at, cell);
-    }
-    if let Some(date) = source.first(re!(r"^\s*Date.*?:(.*)")) {
-        found.notes.push(format!("measured {} by the clock of its host", short(date, 40)));
-    }
-    if let Some(kernel) = source.first(re!(r"^\s*OS.*?:.*\[linux (.*?)\]")) {
-        found.host = Some(Host { kernel: Some(short(kernel, 60)), ..Host::default() });
-    }
-    vec![found]
-}
-
-/// Direction in these words; `None` if they have neither or both.
-fn direction(words: &str) -> Option<Direction> {
-    let lower = words.to_ascii_lowercase();
-    match (lower.contains(" read"), lower.contains(" write")) {
-        (true, false) => Some(Direction::Read),
-        (false, true) => Some(Direction::Write),
-        _ => None,
-    }
-}
-
-/// Rate, IOPS and latency.
-fn numbers(at: usize, parts: &Captures) -> Result<[Option<f64>; 3], ImportTrouble> {
-    let read = |what: &str, number: usize| {
-        parts.get(number).map(|text| wanted(at, what, decimal(text.as_str().trim()))).transpose()
     };
-    Ok([read("the rate", 2)?, read("IOPS", 3)?, read("the latency", 4)?])
+    for line in known.each("each_zero") {
+        add(format!("{}: a rate of 0: the test failed or was not run", short(line, 60)));
+    }
+    if known.has("date") {
+        let date = short(known.text("date"), 40);
+        add(format!("measured {date} by the clock of its host"));
+    }
+    if known.has("kernel") {
+        let kernel = Some(short(known.text("kernel"), 60));
+        run.host = Some(Host { kernel, ..Host::default() });
+    }
 }
 
-fn of_line(head: &str, direction: Option<Direction>, tool: &'static str) -> Cell {
-    let count = |found: Option<Captures>| {
-        let count = found.and_then(|found| group(&found, 1).parse().ok());
-        count.filter(|n| (1..=65_536).contains(n)).unwrap_or(1)
+fn of_result(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let stated = |what: &str, name: &str| {
+        known.has(name).then(|| known.wanted(what, known.number(name))).transpose()
     };
-    let depth = count(re!(r"(?i)q(?:d)?=\s*(\d+)").captures(head));
-    let threads = count(re!(r"(?i)t=\s*(\d+)").captures(head));
+    let rate = known.wanted("the rate", known.number("rate"))?;
+    let (iops, us) = (stated("IOPS", "iops")?, stated("the latency", "us")?);
+    let mut cell = of_line(known);
+    set_rates(&mut cell, rate, iops, known.has("kdiskmark"));
+    if let Some(us) = us.filter(|us| *us > 0.0) {
+        other(&mut cell, "mean_latency_ns", us * 1e3, 1);
+    }
+    Ok(vec![cell])
+}
+
+fn of_line(known: &Known) -> Cell {
+    let (line, is_kdiskmark) = (known.text("line"), known.has("kdiskmark"));
+    let find = |pattern: &Regex| pattern.captures(line).map_or("", |found| group(&found, 1));
+    let count = |text: &str| text.parse().ok().filter(|n| (1..=65_536).contains(n)).unwrap_or(1);
+    let queue_depth = count(find(re!(r"(?i)q(?:d)?=\s*(\d+)")));
+    let threads = count(find(re!(r"(?i)t=\s*(\d+)")));
     // All of its units are binary.
-    let block = re!(r"(\d+) ?([KM]i?B)")
-        .find(head)
-        .and_then(|block| size(&block.as_str().replace(' ', "")));
-    let is_random = re!("(?i)^(?:random|rnd)").is_match(head);
+    let block = size(&find(re!(r"(\d+ ?[KM]i?B)")).replace(' ', ""));
+    let is_random = known.text("order").to_lowercase().starts_with('r');
     let (kind, pattern) =
         if is_random { ("random", Pattern::Uniform) } else { ("sequential", Pattern::Sequential) };
+    let direction = known.direction("line").or(known.direction("section"));
     // KDiskMark runs fio for some seconds; CrystalDiskMark shows the best of its runs, which is
     // another figure.
-    let is_kdiskmark = tool == "KDiskMark";
-    let ours = direction.filter(|_| is_kdiskmark && depth == 1 && threads == 1);
-    let test = match ours {
+    let test = match direction.filter(|_| is_kdiskmark && queue_depth == 1 && threads == 1) {
         Some(direction) => our_test(pattern, direction).to_owned(),
-        None => format!("{tool}:{kind}-{}", word(direction)),
+        None => {
+            let tool = if is_kdiskmark { "KDiskMark" } else { "CrystalDiskMark" };
+            format!("{tool}:{kind}-{}", word(direction))
+        }
     };
-    let params = Params {
-        region: Some(Region::File),
-        queue_depth: depth,
-        threads,
-        path: Path::Direct,
-        ..io(direction, pattern, block)
-    };
+    let (region, path) = (Some(Region::File), Path::Direct);
+    let params = Params { region, queue_depth, threads, path, ..io(direction, pattern, block) };
     let mut cell = cell(test, params);
-    label(&mut cell, "line", head);
+    label(&mut cell, "line", line);
     if !is_kdiskmark {
         note(&mut cell, "the best of its runs, the first left out");
     } else if threads > 1 {
@@ -139,7 +133,7 @@ fn of_line(head: &str, direction: Option<Direction>, tool: &'static str) -> Cell
     cell
 }
 
-fn figures(cell: &mut Cell, rate: f64, iops: Option<f64>, is_kdiskmark: bool) {
+fn set_rates(cell: &mut Cell, rate: f64, iops: Option<f64>, is_kdiskmark: bool) {
     let block = cell.params.block_bytes;
     let ratio = iops.zip(block).map(|(iops, block)| iops * block as f64 / (rate * 1e6));
     let ratio = ratio.filter(|ratio| *ratio > 0.0);

@@ -91,7 +91,7 @@ const SECTORS_OF_A_FILE: u64 = GIB / SECTOR;
 /// Number of EIO, which f3 also reports in its own words.
 const EIO: u32 = 5;
 
-fn of_run(known: &Known, run: &mut ImportedRun) {
+fn of_run(known: &mut Known, run: &mut ImportedRun) {
     if known.has("version") {
         run.version = short(known.text("version"), 20);
     }

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use record::{Cell, Direction, Params, Stop};
+use record::{Cell, Direction, Params, Stop, test};
 use regex::RegexSet;
 
 use super::errno::{Errno, ErrorSide};
@@ -26,44 +26,60 @@ pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
     }
 }
 
-/// Meaning of a line with an error: its tool, its test, its direction, and true if it belongs to
-/// the next result of the tool.
+/// A line with an error.
 struct ErrorLine {
     tool: &'static str,
-    is_of_next: bool,
+    pattern: &'static str,
+    /// Test and direction of ours.
     test: &'static str,
     direction: Option<Direction>,
+    /// True if it belongs to the next result of the tool.
+    is_of_next: bool,
 }
 
-/// Messages with an error: tool, beginning of the line, the test of ours, and its direction.
+const fn line(
+    tool: &'static str,
+    pattern: &'static str,
+    test: &'static str,
+    direction: Option<Direction>,
+    is_of_next: bool,
+) -> ErrorLine {
+    ErrorLine { tool, pattern, test, direction, is_of_next }
+}
+
+const DD_MESSAGE: &str = r"^(?:\S*/)?dd: ";
+const READ: Option<Direction> = Some(Direction::Read);
+const WRITE: Option<Direction> = Some(Direction::Write);
 /// Messages that could come from any program count only if the text names the tool.
-const LINES: [(&str, &str, &str, Option<Direction>); 15] = [
-    ("dd", r"^(?:\S*/)?dd: ", "dd", None),
-    ("fio", r"^(?:\S*/)?fio: ", "fio", None),
-    ("ioping", r"^(?:\S*/)?ioping: ", "ioping", None),
-    ("f3", r"^Creating file |for fdatasync\(\)$", "f3:write", Some(Direction::Write)),
-    ("f3", r"^Validating file ", "verify", Some(Direction::Read)),
-    ("f3", r"^(?:\S*/)?f3write: ", "f3:write", Some(Direction::Write)),
-    ("f3", r"^(?:\S*/)?f3read: ", "verify", Some(Direction::Read)),
-    ("f3", r"\bf3probe: ", "capacity", None),
-    ("sysbench", r"^FATAL: ", "sysbench", None),
-    ("bonnie++", r"^Bonnie: drastic I/O error", "bonnie++", None),
-    ("hdparm", r"^Timing .*read\(\) failed: ", "buffered-read", Some(Direction::Read)),
-    ("iozone", r"^read: ", "iozone", Some(Direction::Read)),
-    ("iozone", r"^(?:write|fsync): ", "iozone", Some(Direction::Write)),
-    ("flashbench", r"^time_read: ", "flashbench", Some(Direction::Read)),
-    ("flashbench", r"^time_write: ", "flashbench", Some(Direction::Write)),
+static LINES: [ErrorLine; 15] = [
+    line("dd", DD_MESSAGE, "dd", None, true),
+    line("fio", r"^(?:\S*/)?fio: ", "fio", None, true),
+    line("ioping", r"^(?:\S*/)?ioping: ", "ioping", None, false),
+    line("f3", r"^Creating file |for fdatasync\(\)$", "f3:write", WRITE, true),
+    line("f3", r"^Validating file ", test::VERIFY, READ, true),
+    line("f3", r"^(?:\S*/)?f3write: ", "f3:write", WRITE, false),
+    line("f3", r"^(?:\S*/)?f3read: ", test::VERIFY, READ, false),
+    line("f3", r"\bf3probe: ", test::CAPACITY, None, true),
+    line("sysbench", r"^FATAL: ", "sysbench", None, false),
+    line("bonnie++", r"^Bonnie: drastic I/O error", "bonnie++", None, false),
+    line("hdparm", r"^Timing .*read\(\) failed: ", test::BUFFERED_READ, READ, false),
+    line("iozone", r"^read: ", "iozone", READ, false),
+    line("iozone", r"^(?:write|fsync): ", "iozone", WRITE, false),
+    line("flashbench", r"^time_read: ", "flashbench", READ, false),
+    line("flashbench", r"^time_write: ", "flashbench", WRITE, false),
 ];
 
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
-    RegexSet::new(LINES.map(|(_, pattern, ..)| pattern)).expect("patterns of ours")
+    RegexSet::new(LINES.iter().map(|line| line.pattern)).expect("patterns of ours")
 });
 
-/// Most letters of a warning that are kept, and most warnings of one run.
-const WARNING: usize = 200;
-const MAX_WARNINGS: usize = 20;
-/// Longest message.
+/// Most letters of a message that are kept, and most messages of one run.
+const LONGEST_MESSAGE: usize = 200;
+const MAX_MESSAGES: usize = 20;
+/// Longest line with an error.
 const LONGEST: usize = 1000;
+/// Most lines between an error of dd and the figures that it ended.
+const MAX_LINES_BETWEEN: usize = 40;
 
 /// Adds the errors in a text to the results of the text.
 pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &mut Reading) {
@@ -74,7 +90,7 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
         }
         let Some(place) = place(line.trim(), source) else { continue };
         let Some(error) = error_of(line) else {
-            keep_warning(found, &place, at, line.trim(), reading);
+            keep_message(found, place, at, source, reading);
             continue;
         };
         // Each job of fio reports its own error at its end.
@@ -82,12 +98,16 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
             reading.take(at);
             continue;
         }
-        let found_at = result_of(found, &place, at);
-        match found_at {
-            Some((run, result)) => end(&mut found[run].cells[result], place.tool, &error),
+        match result_of(found, place, at, source, reading) {
+            Some((run, result)) => {
+                let cell = &mut found[run].cells[result];
+                if cell.stop != Stop::Error {
+                    end(cell, place.tool, &error);
+                }
+            }
             None if error.origin == ErrorSide::Medium => {
-                let one = run_of(found, &place, at, line);
-                reading.add(&mut found[one], at, without_figures(&place, &error));
+                let one = run_of(found, place, at, line);
+                reading.add(&mut found[one], at, without_figures(place, &error));
             }
             None => {
                 if let Some(cell) = result_before(found, place.tool, at) {
@@ -110,25 +130,28 @@ fn is_reported(found: &[ImportedRun], error: &Errno) -> bool {
     })
 }
 
-/// Keeps a message of fio without an error as a note of its run: a warning about the measurement.
-fn keep_warning(
+/// Keeps a message without an error: of dd as a note of its result, of fio, which warns of the
+/// measurement, as one of its run.
+fn keep_message(
     found: &mut [ImportedRun],
     place: &ErrorLine,
     at: usize,
-    line: &str,
+    source: &ImportText,
     reading: &mut Reading,
 ) {
-    if place.tool != "fio" {
-        return;
-    }
-    let runs = found.iter_mut().filter(|run| run.tool == "fio");
-    let of = |run: &ImportedRun| run.places.iter().copied().find(|there| *there >= at);
-    let next = runs.min_by_key(|run| of(run).unwrap_or(usize::MAX));
-    let Some(run) = next else { return };
-    let message = line.split_once(": ").map_or(line, |(_, message)| message);
-    let text = format!("fio said: {}", short(message, WARNING));
-    if !run.notes.contains(&text) && run.notes.len() < MAX_WARNINGS {
-        run.notes.push(text);
+    let (_, message) = source.line(at).split_once(": ").unwrap_or_default();
+    let text = format!("{} said: {}", place.tool, short(message, LONGEST_MESSAGE));
+    match (place.tool, result_of(found, place, at, source, reading)) {
+        ("dd", Some((run, result))) => note(&mut found[run].cells[result], text),
+        ("fio", next) => {
+            let last = found.iter().position(|run| run.tool == "fio");
+            let Some(run) = next.map(|(run, _)| run).or(last) else { return };
+            let notes = &mut found[run].notes;
+            if !notes.contains(&text) && notes.len() < MAX_MESSAGES {
+                notes.push(text);
+            }
+        }
+        _ => return,
     }
     reading.take(at);
 }
@@ -150,65 +173,63 @@ fn error_of(line: &str) -> Option<Errno> {
     number.map(Errno::of_number).or_else(|| Errno::in_text(line))
 }
 
-fn place(line: &str, source: &ImportText) -> Option<ErrorLine> {
-    let at = PATTERNS.matches(line).into_iter().next()?;
-    let (tool, pattern, test, direction) = LINES[at];
-    let is_of_tool = match tool {
+fn place(line: &str, source: &ImportText) -> Option<&'static ErrorLine> {
+    let place = &LINES[PATTERNS.matches(line).into_iter().next()?];
+    let is_of_tool = match place.tool {
         "iozone" => source.contains("ozone"),
         "sysbench" => source.contains("sysbench"),
         _ => true,
     };
-    let is_of_next =
-        tool == "fio" || tool == "f3" && (!pattern.contains("f3") || test == "capacity");
-    is_of_tool.then_some(ErrorLine { tool, is_of_next, test, direction })
+    is_of_tool.then_some(place)
 }
 
-/// True if a line is a message of this program: "dd: ..", "/bin/dd: ..".
-pub(super) fn is_of_program(line: &str, program: &str) -> bool {
-    line.split_once(": ").is_some_and(|(name, _)| name.rsplit('/').next() == Some(program))
-}
-
-/// Run and cell to which an error belongs, as indices.
-fn result_of(found: &[ImportedRun], place: &ErrorLine, at: usize) -> Option<(usize, usize)> {
-    let results = found.iter().enumerate().filter(|(_, run)| run.tool == place.tool);
-    let results = results.flat_map(|(run, one)| {
-        one.places.iter().enumerate().map(move |(result, place)| (*place, run, result))
+/// Run and cell which an error ended and which are printed after it, as indices.
+fn result_of(
+    found: &[ImportedRun],
+    place: &ErrorLine,
+    at: usize,
+    source: &ImportText,
+    reading: &Reading,
+) -> Option<(usize, usize)> {
+    let runs =
+        found.iter().enumerate().filter(|(_, run)| place.is_of_next && run.tool == place.tool);
+    let results = runs.flat_map(|(run, one)| {
+        one.places.iter().enumerate().map(move |(result, there)| (*there, run, result))
     });
-    let is_f3 = place.tool == "f3";
     let fits = |run: usize, result: usize| {
-        let cell = &found[run].cells[result];
-        !is_f3 || cell.test == place.test
+        place.tool != "f3" || found[run].cells[result].test == place.test
     };
-    let mut next = results.filter(|(there, run, result)| *there >= at && fits(*run, *result));
-    let next = if place.is_of_next { next.by_ref().min() } else { None };
-    next.map(|(_, run, result)| (run, result))
+    let next = results.filter(|(there, run, result)| *there >= at && fits(*run, *result)).min();
+    // Between an error of dd and its figures there are only lines of dd.
+    let is_of_dd = |at: usize| {
+        let line = source.line(at).trim();
+        let is_its = reading.is_taken(at) && !line.contains("f=") || re!(DD_MESSAGE).is_match(line);
+        is_its || line.is_empty()
+    };
+    let is_near = |there: usize| {
+        place.tool != "dd" || there - at < MAX_LINES_BETWEEN && (at..there).all(is_of_dd)
+    };
+    next.filter(|(there, ..)| is_near(*there)).map(|(_, run, result)| (run, result))
 }
 
-/// Index of the tool's run that is nearest before a line, else of any of its runs, else of a new
-/// one. Only runs on the device that the line names count.
+/// Index of the tool's run that is nearest before a line, else of a new one. Only runs on the device
+/// that the line names count.
 fn run_of(found: &mut Vec<ImportedRun>, place: &ErrorLine, at: usize, line: &str) -> usize {
-    let of_tool = |run: &(usize, &ImportedRun)| run.1.tool == place.tool;
-    let named = device(line);
-    let is_its = |run: &ImportedRun| named.is_none_or(|device| run.target.path == device);
-    let runs = || found.iter().enumerate();
-    let nearest = runs()
-        .filter(|run| of_tool(run) && is_its(run.1))
-        .filter(|(_, run)| run.places.iter().any(|there| *there <= at))
-        .max_by_key(|(_, run)| run.places.iter().filter(|there| **there <= at).max().copied());
-    if let Some((run, _)) = nearest.or_else(|| runs().find(|run| of_tool(run) && is_its(run.1))) {
+    let named = re!("/dev/[A-Za-z0-9/_-]*").find(line).map(|device| device.as_str());
+    let is_its = |run: &ImportedRun| {
+        run.tool == place.tool && named.is_none_or(|device| run.target.path == device)
+    };
+    let before = |run: &ImportedRun| {
+        run.places.iter().copied().filter(|there| *there <= at).chain([run.begin]).max()
+    };
+    let runs = found.iter().enumerate().filter(|(_, run)| is_its(run));
+    if let Some((run, _)) = runs.max_by_key(|(_, run)| before(run)) {
         return run;
     }
     let mut one = ImportedRun::by(place.tool);
-    if let Some(device) = named {
-        one.on(device);
-    }
+    named.iter().for_each(|device| one.on(device));
     found.push(one);
     found.len() - 1
-}
-
-/// Device in a message: "/dev/sdx".
-fn device(line: &str) -> Option<&str> {
-    re!("/dev/[A-Za-z0-9/_-]*").find(line).map(|device| device.as_str())
 }
 
 fn without_figures(place: &ErrorLine, error: &Errno) -> Cell {

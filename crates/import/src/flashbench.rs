@@ -10,18 +10,30 @@ use regex::Captures;
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, other, rate};
 use super::reading::Reading;
-use super::text::{ImportText, group, number, prefix, re, size, wanted, whole, with_unit};
+use super::table::{Does, Known, Line, Tool};
+use super::text::{ImportText, group, number, prefix, re, size, whole, with_unit};
 use super::{Importer, sign};
 
-pub(super) const ALIGN: Importer = Importer {
-    name: "flashbench -a output",
-    signs: &[
-        sign!("lines that begin with 'align' and a number", BOUNDARY),
+pub(super) static ALIGN: Tool = Tool::blocks(
+    "flashbench",
+    "flashbench -a output",
+    &[
+        sign!("lines that begin with 'align' and a number", r"(?m)^\s*align \d+(?:\s|$)"),
         sign!("times 'pre', 'on', 'post' and 'diff'", TIMES),
     ],
-    read: read_align,
-    apart: "",
-};
+    1000.0,
+    &[
+        Line(r"flashbench .*?(?:--blocksize=|-b )\s*(?<block>\S+)", Does::Says),
+        Line(TIMES, Does::Gives(of_boundary)),
+        Line(r"^\s*align \d+(?:\s|$)", Does::Wraps),
+        Line(
+            r"^\s*align \d+(?:\s|$)",
+            Does::Gives(|known| Err(known.bad("not all of pre, on, post and diff are there"))),
+        ),
+    ],
+    join_listing,
+    |_| Ok(Vec::new()),
+);
 
 pub(super) const AREAS: Importer = Importer {
     name: "flashbench --open-au or --find-fat output",
@@ -30,9 +42,9 @@ pub(super) const AREAS: Importer = Importer {
     apart: "",
 };
 
-const BOUNDARY: &str = r"(?m)^\s*align (\d+)(?:\s|$)";
-const SIDES: [&str; 4] = ["pre", "on", "post", "diff"];
-const TIMES: &str = r"(?m)^\s*\S+\s+\S+\s+pre\s+(\S+)\s+on\s+(\S+)\s+post\s+(\S+)\s+diff\s+(\S+)";
+/// Times in a line of a listing; the names are in their order, "diff" first.
+const SIDES: [&str; 4] = ["diff", "on", "post", "pre"];
+const TIMES: &str = r"(?m)^\s*align\s+(?<align>\d+)\s+pre\s+(?<pre>\S+)\s+on\s+(?<on>\S+)\s+post\s+(?<post>\S+)\s+diff\s+(?<diff>\S+)";
 /// A line with a block size and its rates.
 const ROW: &str = r"(?m)^[ \t]*(\d\S*B)((?:[ \t]+\d\S*(?:/s|/|[GMK])){1,64})[ \t]*$";
 
@@ -54,73 +66,44 @@ fn time_ns(text: &str) -> Option<f64> {
     Some(value * factor)
 }
 
-/// A line of a listing: its place, the boundary in bytes, nanoseconds of each side.
-type Row = (usize, u64, [f64; 4]);
-
-/// Reads the listings of a text: a boundary that the current listing already has begins the next
-/// one.
-fn read_align(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut found = ImportedRun::by("flashbench");
-    let mut rows: Vec<Row> = Vec::new();
-    let mut cut = false;
-    for (at, boundary) in source.captures(re!(BOUNDARY)) {
-        let Some(size) = whole(group(&boundary, 1)) else { continue };
-        let times = |line: &str| {
-            let found = re!(TIMES).captures(line)?;
-            Some([1, 2, 3, 4].map(|side| group(&found, side).to_owned()))
-        };
-        let Some((texts, lines)) = source.wrapped(at, times) else {
-            reading.refuse(at, "not all of pre, on, post and diff are there");
-            continue;
-        };
-        let Some(ns) = reading.accept(at, row_ns(at, &texts)) else { continue };
-        if rows.iter().any(|(_, known, _)| *known == size) {
-            listing(source, &mut found, &std::mem::take(&mut rows), cut, reading);
-            cut = false;
-        }
-        cut |= texts.iter().any(|text| re!(r"[\dn]$").is_match(text));
-        reading.take_many(at, lines);
-        rows.push((at, size, ns));
-    }
-    listing(source, &mut found, &rows, cut, reading);
-    vec![found]
-}
-
-fn row_ns(at: usize, texts: &[String; 4]) -> Result<[f64; 4], ImportTrouble> {
-    let mut ns = [0.0; 4];
-    for ((place, name), text) in ns.iter_mut().zip(SIDES).zip(texts) {
-        *place = wanted(at, name, time_ns(text))?;
-    }
-    Ok(ns)
-}
-
-/// Adds the cell of a listing.
-fn listing(
-    source: &ImportText,
-    found: &mut ImportedRun,
-    rows: &[Row],
-    cut: bool,
-    reading: &mut Reading,
-) {
-    let Some(smallest) = rows.iter().map(|(_, size, _)| *size).min() else { return };
-    // Size of a read, if the command is above; flashbench halves the size down to twice that of a
-    // read.
-    let command = source.first(re!(r"flashbench .*?(?:--blocksize=|-b )\s*(\S+)")).and_then(size);
-    let block = command.or((smallest >= 2).then_some(smallest / 2));
+fn of_boundary(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+    let align = known.wanted("the boundary", known.count("align").map(|bytes| bytes as f64))?;
+    // Size of a read, if the command is above; flashbench halves the boundary down to twice that of
+    // a read.
+    let block = known.size("block").or((align >= 2.0).then_some(align as u64 / 2));
     let mut cell = cell(test::ALIGN_READ, io(Direction::Read, Pattern::Strided, block));
-    // The names are in their order, "diff" first.
-    for side in [3, 1, 2, 0] {
-        let mut points: Vec<[f64; 2]> =
-            rows.iter().map(|(_, size, ns)| [*size as f64, ns[side]]).collect();
-        points.sort_by(|a, b| a[0].total_cmp(&b[0]));
-        let (x, y) = (SeriesAxis::OffsetBytes, SeriesAxis::LatencyNs);
-        cell.series.push(Series { name: SIDES[side].to_owned(), x, y, points });
+    let (x, y) = (SeriesAxis::OffsetBytes, SeriesAxis::LatencyNs);
+    for side in SIDES {
+        let ns = known.wanted(side, time_ns(known.text(side)))?;
+        cell.series.push(Series { name: side.to_owned(), x, y, points: vec![[align, ns]] });
     }
-    if cut {
+    if SIDES.iter().any(|side| known.text(side).ends_with(|c: char| c.is_ascii_digit() || c == 'n'))
+    {
         let text = "negative differences have lost the end of their unit; they are nanoseconds";
         note(&mut cell, text);
     }
-    reading.add(found, rows[0].0, cell);
+    Ok(vec![cell])
+}
+
+/// Joins a boundary to the listing above it; one that the listing already has begins the next.
+fn join_listing(known: &mut Known, run: &mut ImportedRun) {
+    let Some(last) = run.cells.len().checked_sub(1).filter(|last| *last > 0 && known.has("align"))
+    else {
+        return;
+    };
+    let (listing, row) = run.cells.split_at_mut(last);
+    let (listing, row) = (&mut listing[last - 1], &row[0]);
+    let is_there = |point: &[f64; 2]| point[0] == row.series[0].points[0][0];
+    if listing.series[0].points.iter().any(is_there) {
+        return;
+    }
+    for (all, one) in listing.series.iter_mut().zip(&row.series) {
+        let before = all.points.partition_point(|point| point[0] < one.points[0][0]);
+        all.points.insert(before, one.points[0]);
+    }
+    listing.params.block_bytes = listing.params.block_bytes.min(row.params.block_bytes);
+    listing.flags = if row.flags.is_empty() { listing.flags.clone() } else { row.flags.clone() };
+    run.retain(|at| at < last);
 }
 
 /// Bytes a second of "865M/s", "1.589G/" and "12.34G", and true if the unit was cut off.

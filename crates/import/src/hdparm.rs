@@ -3,8 +3,6 @@
 use record::units::MIB;
 use record::{Cell, Direction, Flag, Params, Path, Pattern, test};
 
-use super::errno::{Errno, ErrorSide};
-use super::failed;
 use super::imported_run::{ImportTrouble, cell, estimate, io, note, whole_ns};
 use super::sign;
 use super::table::{Does, Known, Line, Tool};
@@ -21,7 +19,6 @@ pub(super) static TABLE: Tool = Tool::new(
     1024.0,
     &[
         Line(r"^\s*(?<device>/dev/\S+):\s*$", Does::Begins),
-        Line(r"^\s*Timing .*?read\(\) failed: (?<error>.*)", Does::Gives(failed_read)),
         // hdparm's GB of an offset are 2^30 bytes.
         Line(
             r"^\s*Timing (?<kind>.*?) reads\s*(?:\(offset (?<offset>.*?)\)\s*)?:\s*(?<mib>\S*) .*? in\s+(?<seconds>\S*) seconds[^=]*=\s*(?<rate>\S+ \S+/sec)",
@@ -39,18 +36,6 @@ pub(super) static TABLE: Tool = Tool::new(
 
 /// Size of each read that `hdparm -t` and `-T` make.
 const READ_BYTES: u64 = 2 * MIB;
-
-/// Error of "Timing buffered disk reads: read() failed: Input/output error"; it has no figures.
-fn failed_read(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
-    let error = Errno::in_text(known.text("error"));
-    let of_medium = error.filter(|error| error.origin == ErrorSide::Medium);
-    let failed = of_medium.map(|error| {
-        let mut cell = cell(test::BUFFERED_READ, io(Direction::Read, None, None));
-        failed::end(&mut cell, "hdparm", &error);
-        cell
-    });
-    Ok(failed.into_iter().collect())
-}
 
 fn begun(form: &str, path: Path) -> Cell {
     let form = Some(form.to_owned());

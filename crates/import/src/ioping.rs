@@ -39,7 +39,7 @@ const COMPLETED: &str = r"^\s*(?<ops>.*?)(?: requests)? completed in (?<time>[\d
 const MAX_POINTS: usize = 400;
 
 /// Takes "block device 1 GiB" or "ext4 /dev/sda1 20.1 GiB" as the place of a run.
-fn place(known: &Known, run: &mut ImportedRun) {
+fn place(known: &mut Known, run: &mut ImportedRun) {
     let place = known.text("place");
     if let Some(size) = re!(r"^(?:block )?device ([\d.]+) (\w)").captures(place) {
         // The size has three digits; enough to recognise the size on the label.

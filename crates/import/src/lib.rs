@@ -153,12 +153,12 @@ struct Sign {
     is_there: fn(&ImportText) -> bool,
 }
 
-/// Makes a sign from a regular expression, which may match anywhere in the text.
+/// Makes a sign from regular expressions, any of which may match anywhere in the text.
 macro_rules! sign {
-    ($what:expr, $pattern:expr) => {
+    ($what:expr, $($pattern:expr),+) => {
         $crate::Sign {
             what: $what,
-            is_there: |source| $crate::text::re!($pattern).is_match(source.text),
+            is_there: |source| false $(|| $crate::text::re!($pattern).is_match(source.text))+,
         }
     };
 }
@@ -199,7 +199,7 @@ impl Reader {
 
     fn read(&self, source: &ImportText, hints: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
         match self {
-            Reader::Table(tool) => tool.read(source, reading),
+            Reader::Table(tool) => tool.read(source, hints, reading),
             Reader::Lines(importer) => {
                 let found = (importer.read)(source, hints, reading);
                 if !importer.apart.is_empty() && found.iter().any(|one| !one.cells.is_empty()) {
@@ -212,15 +212,14 @@ impl Reader {
 }
 
 /// All importers; a file may hold the output of several tools.
-static IMPORTERS: [Reader; 25] = [
+static IMPORTERS: [Reader; 24] = [
     Reader::Lines(&fio::JSON),
     Reader::Table(&fio::JOBS),
     Reader::Lines(&fio::NORMAL),
-    Reader::Lines(&iozone::TABLE),
-    Reader::Lines(&iozone::THREADS),
-    Reader::Lines(&dd::RUNS),
-    Reader::Lines(&dd::SWEEP),
-    Reader::Lines(&flashbench::ALIGN),
+    Reader::Table(&iozone::TABLE),
+    Reader::Table(&dd::RUNS),
+    Reader::Table(&dd::SWEEP),
+    Reader::Table(&flashbench::ALIGN),
     Reader::Lines(&flashbench::AREAS),
     Reader::Table(&f3::TABLE),
     Reader::Table(&h2testw::TABLE),
@@ -229,10 +228,10 @@ static IMPORTERS: [Reader; 25] = [
     Reader::Table(&seeker::TABLE),
     Reader::Table(&lists::RATES),
     Reader::Lines(&morton_table::IMPORTER),
-    Reader::Lines(&diskmark::IMPORTER),
+    Reader::Table(&diskmark::TABLE),
     Reader::Lines(&iostat::IMPORTER),
     Reader::Table(&lists::COMPLETIONS),
-    Reader::Lines(&bonnie::IMPORTER),
+    Reader::Table(&bonnie::TABLE),
     Reader::Table(&sysbench::TABLE),
     Reader::Lines(&pibenchmarks::IMPORTER),
     Reader::Lines(&state::IMPORTER),

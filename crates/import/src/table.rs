@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 use record::{Cell, Direction};
 use regex::Regex;
 
-use super::Sign;
 use super::imported_run::{ImportTrouble, ImportedRun, room_for_another};
 use super::reading::Reading;
 use super::text::{ImportText, decimal, rate_in, short, size, time_ns, wanted, whole, with_unit};
+use super::{Hints, Sign};
 
 /// A tool.
 pub(crate) struct Tool {
@@ -24,10 +24,12 @@ pub(crate) struct Tool {
     /// Factor of its prefixes: 1000 or 1024.
     step: f64,
     lines: &'static [Line],
-    /// Takes facts of the run from a line that says or begins something.
-    run: fn(&Known, &mut ImportedRun),
+    /// Takes facts of the run from what is known after a line, and after its results.
+    run: OfRun,
     /// Makes the results of all lines up to the next that begins something.
     block: Give,
+    /// True if a result of a test that the medium already has is of another.
+    is_one_medium_each: bool,
     patterns: OnceLock<Vec<Regex>>,
 }
 
@@ -41,18 +43,25 @@ pub(crate) enum Does {
     Says,
     /// The same, and all that was known before is over.
     Begins,
+    /// It is the first line of a result: those before it give theirs, and what they say of all
+    /// results holds on.
+    Starts,
     /// It completes results.
     Gives(Give),
     /// It repeats figures of other lines, or its figures are not of a medium.
     Repeats,
     /// Its groups are known from here on; what it says is read elsewhere (`failed`).
     Leaves,
-    /// It may be the begin of a line that was wrapped.
+    /// It may be the begin of a line that was wrapped, of a kind above this one. If the next lines
+    /// do not complete it, it is of a kind below.
     Wraps,
 }
 
 /// Makes the results of what is known.
 pub(crate) type Give = fn(&Known) -> Result<Vec<Cell>, ImportTrouble>;
+
+/// Takes facts of a run.
+pub(crate) type OfRun = fn(&mut Known, &mut ImportedRun);
 
 /// Longest line of a table, in bytes.
 const LONGEST: usize = 2000;
@@ -63,6 +72,8 @@ const NAMES: [&str; 3] = ["device", "path", "model"];
 pub(crate) struct Known {
     at: usize,
     step: f64,
+    /// Facts that the user gives.
+    pub hints: Hints,
     texts: BTreeMap<String, String>,
 }
 
@@ -80,6 +91,16 @@ impl Known {
     /// True if a group is known.
     pub fn has(&self, name: &str) -> bool {
         self.texts.contains_key(name)
+    }
+
+    /// Sets a count under the name of a group.
+    pub fn set(&mut self, name: &str, count: usize) {
+        self.texts.insert(name.to_owned(), count.to_string());
+    }
+
+    /// Forgets a group.
+    pub fn drop(&mut self, name: &str) {
+        self.texts.remove(name);
     }
 
     /// Number of a group, with a point or a comma.
@@ -129,8 +150,7 @@ impl Known {
         ImportTrouble::at(self.at, what)
     }
 
-    /// Forgets the groups of a line of results and those of each line, but for the name of the
-    /// medium.
+    /// Forgets the groups of a line and those of each line, but for the name of the medium.
     fn forget(&mut self, pattern: &Regex) {
         let names: Vec<&str> = pattern.capture_names().flatten().collect();
         let is_over = |name: &str| names.contains(&name) && !NAMES.contains(&name);
@@ -181,48 +201,95 @@ impl Tool {
         signs: &'static [Sign],
         step: f64,
         lines: &'static [Line],
-        run: fn(&Known, &mut ImportedRun),
+        run: OfRun,
         block: Give,
     ) -> Tool {
-        Tool { tool, output, signs, step, lines, run, block, patterns: OnceLock::new() }
+        Tool {
+            tool,
+            output,
+            signs,
+            step,
+            lines,
+            run,
+            block,
+            is_one_medium_each: false,
+            patterns: OnceLock::new(),
+        }
+    }
+
+    /// The same, of a list in which each medium has each test once.
+    pub const fn one_medium_each(mut self) -> Tool {
+        self.is_one_medium_each = true;
+        self
     }
 
     /// Reads a text: one run for each medium that it names.
-    pub fn read(&self, source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
+    pub fn read(
+        &self,
+        source: &ImportText,
+        hints: &Hints,
+        reading: &mut Reading,
+    ) -> Vec<ImportedRun> {
         let mut runs = vec![ImportedRun::by(self.tool)];
-        let mut known = Known { at: 0, step: self.step, texts: BTreeMap::new() };
+        let mut known = Known { at: 0, step: self.step, hints: *hints, texts: BTreeMap::new() };
+        let mut next = source.begin();
         for (at, line) in source.numbered() {
+            if at < next {
+                continue;
+            }
             let Some((kind, line, lines)) = self.kind(source, at, line) else { continue };
-            let does = self.lines[kind].1;
+            let (pattern, does) = (&self.patterns()[kind], self.lines[kind].1);
+            next = at + lines;
+            if matches!(does, Does::Begins | Does::Starts) {
+                self.end(&mut runs, &mut known, reading);
+                known.forget(pattern);
+            }
             if matches!(does, Does::Begins) {
-                self.end(&mut runs, &known, reading);
                 known.texts.retain(|name, _| NAMES.contains(&name.as_str()));
             }
             known.at = at;
-            let is_another = known.learn(&self.patterns()[kind], &line);
+            let is_another = known.learn(pattern, &line);
             if is_another && !begin(&mut runs, &known, reading) {
                 break;
             }
             let Some(run) = runs.last_mut() else { break };
-            match does {
-                Does::Repeats | Does::Leaves | Does::Wraps => {}
-                Does::Says | Does::Begins => (self.run)(&known, run),
-                Does::Gives(give) => {
-                    let given = reading.accept(at, give(&known));
-                    given.into_iter().for_each(|cells| reading.add_all(run, at, cells));
-                    known.forget(&self.patterns()[kind]);
+            let is_taken = match does {
+                Does::Repeats => true,
+                Does::Leaves | Does::Wraps => false,
+                Does::Says | Does::Begins | Does::Starts => {
+                    (self.run)(&mut known, run);
+                    true
                 }
-            }
-            if !matches!(does, Does::Leaves) {
+                Does::Gives(give) => {
+                    let cells = reading.accept(at, give(&known)).unwrap_or_default();
+                    let is_given = !cells.is_empty();
+                    let is_there = |cell: &Cell| run.cells.iter().any(|it| it.test == cell.test);
+                    if self.is_one_medium_each && cells.iter().any(is_there) {
+                        if reading.accept(at, room_for_another(&runs)).is_none() {
+                            break;
+                        }
+                        runs.push(ImportedRun::by(self.tool));
+                    }
+                    let Some(run) = runs.last_mut() else { break };
+                    reading.add_all(run, at, cells);
+                    (self.run)(&mut known, run);
+                    known.forget(pattern);
+                    is_given
+                }
+            };
+            if is_taken {
                 reading.take_many(at, lines);
             }
         }
-        self.end(&mut runs, &known, reading);
+        self.end(&mut runs, &mut known, reading);
+        if self.is_one_medium_each && runs.len() > 1 {
+            (1..).zip(&mut runs).for_each(|(number, run)| run.ordinal = Some(number));
+        }
         runs
     }
 
     /// Ends a block.
-    fn end(&self, runs: &mut [ImportedRun], known: &Known, reading: &mut Reading) {
+    fn end(&self, runs: &mut [ImportedRun], known: &mut Known, reading: &mut Reading) {
         let cells = reading.accept(known.at, (self.block)(known)).unwrap_or_default();
         if let Some(run) = runs.last_mut() {
             (self.run)(known, run);
@@ -241,17 +308,25 @@ impl Tool {
 
     /// Kind of a line; the line, with those to which it was wrapped; and their number.
     fn kind(&self, source: &ImportText, at: usize, line: &str) -> Option<(usize, String, usize)> {
-        let kind = |line: &str| {
-            let is_short = line.len() < LONGEST;
-            self.patterns().iter().position(|pattern| is_short && pattern.is_match(line))
-        };
-        let first = kind(line)?;
-        if !matches!(self.lines[first].1, Does::Wraps) {
-            return Some((first, line.to_owned(), 1));
-        }
         let is_whole = |kind: &usize| !matches!(self.lines[*kind].1, Does::Wraps);
-        let joined = |line: &str| Some((kind(line).filter(is_whole)?, line.to_owned()));
-        source.wrapped(at, joined).map(|((kind, line), lines)| (kind, line, lines))
+        let kinds = |line: &str| {
+            let is_short = line.len() < LONGEST;
+            let patterns = self.patterns().iter().enumerate();
+            let fits = patterns.filter(|(_, pattern)| is_short && pattern.is_match(line));
+            fits.map(|(kind, _)| kind).collect::<Vec<_>>()
+        };
+        let of_line = kinds(line);
+        let first = *of_line.first()?;
+        if !is_whole(&first) {
+            let joined = |line: &str| kinds(line).first().copied().filter(|kind| *kind < first);
+            // A line of its own is not the rest of another.
+            let is_rest = |line: &str| !kinds(line).iter().any(is_whole);
+            if let Some((kind, line, lines)) = source.wrapped(at, joined, is_rest) {
+                return Some((kind, line, lines));
+            }
+        }
+        let whole = of_line.into_iter().find(is_whole)?;
+        Some((whole, line.to_owned(), 1))
     }
 }
 
@@ -262,8 +337,8 @@ fn begin(runs: &mut Vec<ImportedRun>, known: &Known, reading: &mut Reading) -> b
     }
     let Some(last) = runs.last_mut() else { return false };
     if !last.cells.is_empty() || last.target.device.is_some() || last.medium.model.is_some() {
-        let next = ImportedRun { version: last.version.clone(), ..ImportedRun::by(last.tool) };
-        runs.push(next);
+        let (tool, version) = (last.tool, last.version.clone());
+        runs.push(ImportedRun { version, begin: known.at, ..ImportedRun::by(tool) });
     }
     if let Some(run) = runs.last_mut() {
         let model = short(known.text("model"), 60);

@@ -1,6 +1,6 @@
 //! Text as tools print it, and the numbers in it.
 
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use super::imported_run::ImportTrouble;
 pub(crate) use super::imported_run::short;
@@ -68,12 +68,8 @@ impl<'a> ImportText<'a> {
     /// Splits the text at each line that begins a part; the lines before the first one belong to
     /// it.
     pub fn parts(&self, begins: impl Fn(&str) -> bool) -> Vec<ImportText<'a>> {
-        self.parts_at(|at| begins(self.lines[at]))
-    }
-
-    /// Splits the text by the indices of lines among these.
-    pub fn parts_at(&self, begins: impl Fn(usize) -> bool) -> Vec<ImportText<'a>> {
-        let mut starts: Vec<usize> = (0..self.lines.len()).filter(|at| begins(*at)).collect();
+        let begins = |at: &usize| begins(self.lines[*at]);
+        let mut starts: Vec<usize> = (0..self.lines.len()).filter(begins).collect();
         if starts.len() < 2 {
             return vec![*self];
         }
@@ -92,18 +88,24 @@ impl<'a> ImportText<'a> {
         parts.collect()
     }
 
-    /// Parses a line, or joins it with the next one or two if it was wrapped; returns the number of
-    /// lines too.
-    pub fn wrapped<T>(&self, at: usize, read: impl Fn(&str) -> Option<T>) -> Option<(T, usize)> {
-        if let Some(found) = read(self.line(at)) {
-            return Some((found, 1));
-        }
+    /// Parses a line that is joined with the next one or two, if they may be its rest; returns what
+    /// was parsed, the whole line, and the number of lines.
+    pub fn wrapped<T>(
+        &self,
+        at: usize,
+        read: impl Fn(&str) -> Option<T>,
+        is_rest: impl Fn(&str) -> bool,
+    ) -> Option<(T, String, usize)> {
         let mut joined = self.line(at).trim_end().to_owned();
         for count in 2..=3 {
+            let next = self.line(at + count - 1).trim();
+            if !is_rest(next) {
+                return None;
+            }
             joined.push(' ');
-            joined += self.line(at + count - 1).trim();
+            joined += next;
             if let Some(found) = read(&joined) {
-                return Some((found, count));
+                return Some((found, joined, count));
             }
         }
         None
@@ -112,20 +114,6 @@ impl<'a> ImportText<'a> {
     /// True if any line satisfies the closure.
     pub fn has(&self, is_so: impl Fn(&str) -> bool) -> bool {
         self.lines.iter().any(|line| is_so(line))
-    }
-
-    /// Lines that match a pattern, with their numbers and captures.
-    pub fn captures<'r>(
-        &self,
-        pattern: &'r Regex,
-    ) -> impl Iterator<Item = (usize, Captures<'a>)> + use<'a, 'r> {
-        self.numbered().filter_map(|(at, line)| Some((at, pattern.captures(line)?)))
-    }
-
-    /// First group of a pattern in the first line that matches it.
-    pub fn first(&self, pattern: &Regex) -> Option<&'a str> {
-        let captured = self.lines.iter().find_map(|line| pattern.captures(line))?;
-        captured.get(1).map(|group| group.as_str())
     }
 
     /// True if the text contains these words.

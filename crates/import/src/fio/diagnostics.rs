@@ -30,7 +30,7 @@ pub(crate) static JOBS: Tool = Tool::blocks(
     |_| Ok(Vec::new()),
 );
 
-fn note_judgement(known: &Known, run: &mut ImportedRun) {
+fn note_judgement(known: &mut Known, run: &mut ImportedRun) {
     let of_version = "its version prints 0 IOPS and FAIL for a line that it does not read; the figures are those it measured";
     run.notes = match known.has("judged") {
         true => vec!["it asks only whether one of three runs passes the limits of class A1".into()],

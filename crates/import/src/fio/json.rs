@@ -13,7 +13,7 @@ use super::{agreed_block, cell};
 use crate::errno::{Errno, ErrorSide};
 use crate::failed;
 use crate::imported_run::{
-    self, ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles,
+    self, ImportTrouble, ImportedRun, keep_odd, label, moved, note, percentiles, rates,
     room_for_another, whole_ns,
 };
 use crate::reading::Reading;
@@ -126,30 +126,30 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
     for (at, document) in last_looks(documents(source, reading)) {
         last_error = document.jobs.iter().find_map(error_of);
         let version = short(document.version.trim_start_matches("fio-"), 40);
+        // fio reads the clock when it writes the output.
+        let elapsed = document.jobs.iter().map(|job| job.elapsed).fold(0.0, f64::max);
+        let [started, finished] = [elapsed, 0.0].map(|before| moment(document.timestamp? - before));
         for (filename, cells) in by_medium(at, &document, reading) {
             // Documents of one medium are one run.
-            let known = found
-                .iter()
-                .position(|known| known.target.path == filename && known.version == version);
-            let place = known.unwrap_or_else(|| {
-                let mut one = ImportedRun {
-                    version: version.clone(),
-                    started: begun(&document),
+            let is_it = |run: &ImportedRun| run.target.path == filename && run.version == version;
+            let place = found.iter().position(is_it).unwrap_or_else(|| {
+                let (version, started) = (version.clone(), started.clone());
+                found.push(ImportedRun {
+                    version,
+                    started,
                     form: FORMS[0],
                     ..ImportedRun::by("fio")
-                };
-                one.on(&filename);
-                found.push(one);
+                });
                 found.len() - 1
             });
-            let one = &mut found[place];
-            one.finished = ended(&document).or(one.finished.take());
-            cells.into_iter().for_each(|(at, cell)| reading.add(one, at, cell));
+            let run = &mut found[place];
+            run.on(&filename);
+            run.finished = finished.clone().or(run.finished.take());
+            cells.into_iter().for_each(|(at, cell)| reading.add(run, at, cell));
         }
     }
     if found.iter().all(|one| one.cells.is_empty()) && reading.refusals() == 0 {
-        let error = last_error.map(|error| format!("; fio ended early: {error}"));
-        let error = error.unwrap_or_default();
+        let error = last_error.map_or_else(String::new, |it| format!("; fio ended early: {it}"));
         reading.refuse(source.begin(), format_args!("no job in it has done any I/O{error}"));
     }
     found
@@ -185,8 +185,10 @@ fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document
                     let what = what.split(" at line ").next().unwrap_or_default();
                     reading.refuse(last, format_args!("its JSON cannot be read: {what}"));
                 }
-                let length = rest.split_inclusive('\n').take(error.line()).map(str::len).sum();
-                (whole_documents(rest), length)
+                let lines = rest.split_inclusive('\n').take(error.line());
+                let length: usize = lines.map(str::len).sum();
+                let kept = closed(rest.get(..length).unwrap_or(rest));
+                (whole_json(&kept).map_or_else(|_| Vec::new(), |(kept, _)| kept), length)
             }
         };
         let last = source.place_of((start + length).saturating_sub(1));
@@ -218,34 +220,43 @@ fn last_looks(documents: Vec<(usize, Document)>) -> Vec<(usize, Document)> {
 const CLOCK_MS: f64 = 400.0;
 
 /// True if a document shows the jobs of a later one at an earlier moment: the same jobs with the
-/// same options, whose longer runtime is the time between both.
+/// same options, which began at the same time.
 fn is_look_at(before: &Document, after: &Document) -> bool {
-    let jobs = || before.jobs.iter().zip(&after.jobs);
     let is_same = |(a, b): (&JobOut, &JobOut)| {
-        a.jobname == b.jobname
-            && a.groupid == b.groupid
-            && a.options == b.options
+        (&a.jobname, a.groupid, &a.options) == (&b.jobname, b.groupid, &b.options)
             && a.ios() <= b.ios()
     };
-    let (Some(from), Some(to)) = (before.moment_ms(), after.moment_ms()) else { return false };
-    let longer = jobs().map(|(a, b)| b.runtime_ms() - a.runtime_ms()).fold(0.0, f64::max);
-    let ran = before.jobs.iter().map(JobOut::runtime_ms).fold(0.0, f64::max);
+    let (Some((from, ran)), Some((to, _))) = (before.begun_ms(), after.begun_ms()) else {
+        return false;
+    };
     !before.jobs.is_empty()
         && before.jobs.len() == after.jobs.len()
         && before.global == after.global
-        && jobs().all(is_same)
-        && (to - from - longer).abs() < CLOCK_MS.min(ran / 2.0)
+        && before.jobs.iter().zip(&after.jobs).all(is_same)
+        && (to - from).abs() < CLOCK_MS.min(ran / 2.0)
 }
 
 impl Document {
-    fn moment_ms(&self) -> Option<f64> {
-        self.timestamp_ms.or(self.timestamp.map(|seconds| seconds * 1e3))
+    /// Time of its beginning by the longest of its jobs, and the runtime of that, in milliseconds.
+    fn begun_ms(&self) -> Option<(f64, f64)> {
+        let moment = self.timestamp_ms.or(self.timestamp.map(|seconds| seconds * 1e3))?;
+        let ran = self.jobs.iter().map(JobOut::runtime_ms).fold(0.0, f64::max);
+        Some((moment - ran, ran))
     }
 }
 
 impl JobOut {
     fn directions(&self) -> impl Iterator<Item = &DirectionStats> {
         [&self.read, &self.write, &self.mixed].into_iter().flatten().map(AsRef::as_ref)
+    }
+
+    /// Figures of a direction, or of both together.
+    pub fn stats_of(&mut self, way: Option<Direction>) -> &mut Option<Box<DirectionStats>> {
+        match way {
+            Some(Direction::Read) => &mut self.read,
+            Some(Direction::Write) => &mut self.write,
+            None => &mut self.mixed,
+        }
     }
 
     fn ios(&self) -> f64 {
@@ -282,63 +293,31 @@ fn whole_json(text: &str) -> Result<(Vec<Document>, usize), serde_json::Error> {
     first(text).map(|(document, length)| (vec![document], length))
 }
 
-/// Reads a text that is cut off or damaged: whole documents of an array, and whole jobs of the one
-/// after them.
-fn whole_documents(text: &str) -> Vec<Document> {
-    let mut rest = text.strip_prefix('[').unwrap_or(text);
-    let mut documents = Vec::new();
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Document>();
-        let Some(Ok(document)) = stream.next() else { break };
-        let length = stream.byte_offset();
-        documents.push(document);
-        rest = rest.get(length..).unwrap_or_default();
+/// A text that is cut off or damaged, closed after the last of its whole jobs.
+fn closed(text: &str) -> String {
+    let (mut open, mut whole, mut in_string, mut is_escaped) = (Vec::new(), None, false, false);
+    let is_array = text.starts_with('[');
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = in_string,
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '{' => open.push('}'),
+            '[' => open.push(']'),
+            '}' | ']' if open.pop() != Some(c) => break,
+            '}' | ']' if open.len() <= 2 + usize::from(is_array) => {
+                whole = Some((at, open.clone()))
+            }
+            _ => {}
+        }
     }
-    documents.extend(salvaged(rest));
-    documents
-}
-
-/// Reads a document that is cut off or damaged: the whole jobs before that place.
-fn salvaged(text: &str) -> Option<Document> {
-    let version = value_of(text, "fio version")?;
-    let global = value_of(text, "global options").unwrap_or_default();
-    let (_, mut rest) = text.split_once("\"jobs\"")?;
-    rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('[')?;
-    let mut jobs = Vec::new();
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<JobOut>();
-        let Some(Ok(job)) = stream.next() else { break };
-        let length = stream.byte_offset();
-        jobs.push(job);
-        rest = rest.get(length..)?;
-    }
-    let timestamp = value_of(text, "timestamp");
-    let timestamp_ms = value_of(text, "timestamp_ms");
-    Some(Document { version, timestamp, timestamp_ms, global, jobs, ..Document::default() })
-}
-
-fn value_of<T: serde::de::DeserializeOwned>(text: &str, key: &str) -> Option<T> {
-    let (_, rest) = text.split_once(&format!("\"{key}\""))?;
-    let rest = rest.trim_start().strip_prefix(':')?;
-    serde_json::Deserializer::from_str(rest).into_iter().next()?.ok()
-}
-
-/// Time of the end: fio reads the clock when it writes the output.
-fn ended(document: &Document) -> Option<String> {
-    moment(document.timestamp?)
-}
-
-fn begun(document: &Document) -> Option<String> {
-    let elapsed = document.jobs.iter().map(|job| job.elapsed).fold(0.0, f64::max);
-    moment(document.timestamp? - elapsed)
+    let Some((end, open)) = whole else { return String::new() };
+    text[..=end].chars().chain(open.into_iter().rev()).collect()
 }
 
 fn moment(seconds: f64) -> Option<String> {
-    if !(0.0..1e11).contains(&seconds) {
-        return None;
-    }
+    let seconds = Some(seconds).filter(|seconds| (0.0..1e11).contains(seconds))?;
     jiff::Timestamp::from_second(seconds as i64).ok().map(|moment| moment.to_string())
 }
 
@@ -405,19 +384,15 @@ fn of_job(job: &Job, out: &JobOut) -> Result<Vec<Cell>, ImportTrouble> {
     if let Some(times) = syncs.filter(|times| times.n > 0.0 && times.max > 0.0) {
         cells.push(of_syncs(job, out, times)?);
     }
-    if cells.is_empty() {
-        cells.extend(failed_at_once(job, out));
+    // A job that the medium ended before its first I/O.
+    let of_medium = error_of(out).filter(|error| error.origin == ErrorSide::Medium);
+    if let Some(error) = of_medium.filter(|_| cells.is_empty()) {
+        let mut failed = cell(job, job.direction());
+        failed::end(&mut failed, "fio", &error);
+        cells.push(failed);
     }
+    cells.iter_mut().for_each(|cell| label(cell, "job", &out.jobname));
     Ok(cells)
-}
-
-/// A job that the medium ended before its first I/O.
-fn failed_at_once(job: &Job, out: &JobOut) -> Option<Cell> {
-    let error = error_of(out).filter(|error| error.origin == ErrorSide::Medium)?;
-    let mut cell = cell(job, job.direction());
-    label(&mut cell, "job", &out.jobname);
-    failed::end(&mut cell, "fio", &error);
-    Some(cell)
 }
 
 /// Error with which a job ended.
@@ -426,16 +401,17 @@ fn error_of(out: &JobOut) -> Option<Errno> {
     Some(Errno::of_number(number))
 }
 
+/// Refuses a job with a number that cannot be.
+fn check(out: &JobOut, numbers: &[f64]) -> Result<(), ImportTrouble> {
+    let Some(odd) = numbers.iter().find(|number| !(0.0..=1e18).contains(*number)) else {
+        return Ok(());
+    };
+    let name = short(&out.jobname, 40);
+    Err(ImportTrouble::new(format_args!("job '{name}': {odd:?} cannot be")))
+}
+
 fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTrouble> {
-    if [times.n, times.min, times.max, times.mean].iter().any(|value| !(0.0..1e17).contains(value))
-    {
-        let name = short(&out.jobname, 40);
-        return Err(ImportTrouble::new(format_args!("job '{name}': a latency that cannot be")));
-    }
-    let (min, max) = (whole_ns(times.min), whole_ns(times.max));
-    let mut latency =
-        Latency { n: times.n as u64, min, mean: times.mean, max, ..Latency::default() };
-    let odd = percentiles(&mut latency, |share| at(&times.percentile, share * 100.0));
+    check(out, &[times.n, times.min, times.max, times.mean])?;
     let commit = job.commit.unwrap_or("sync");
     let params = Params {
         direction: Some(Direction::Write),
@@ -446,13 +422,11 @@ fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTroubl
         ..Params::default()
     };
     let mut cell = imported_run::cell(format!("fio:{commit}"), params);
-    label(&mut cell, "job", &out.jobname);
     note(&mut cell, format!("how long each {commit} took; the writes are a result of their own"));
-    keep_odd(&mut cell, &latency, &odd);
-    cell.ops = latency.n;
-    imported_run::other(&mut cell, "mean_latency_ns", latency.mean, latency.n);
-    cell.metrics.latency_ns = Some(latency);
-    cell.histogram = histogram(&times.bins)?;
+    let n = times.n as u64;
+    cell.ops = n;
+    imported_run::other(&mut cell, "mean_latency_ns", times.mean, n);
+    set_times(&mut cell, times, Some(times), 1.0)?;
     Ok(cell)
 }
 
@@ -463,27 +437,11 @@ fn of_direction(
     stats: &DirectionStats,
 ) -> Result<Cell, ImportTrouble> {
     let bytes = if stats.io_kbytes.is_some() { stats.io_bytes } else { stats.io_bytes * 1024.0 };
-    let numbers = [
-        bytes,
-        stats.bw,
-        stats.bw_bytes.unwrap_or(0.0),
-        stats.iops,
-        stats.runtime,
-        stats.total_ios,
-    ];
-    if let Some(value) =
-        numbers.into_iter().find(|value| !value.is_finite() || *value < 0.0 || *value > 1e18)
-    {
-        return Err(ImportTrouble::new(format_args!(
-            "job '{}': {value:?} cannot be",
-            short(&out.jobname, 40)
-        )));
-    }
+    let bps = stats.bw_bytes.unwrap_or(stats.bw * 1024.0);
+    check(out, &[bytes, bps, stats.iops, stats.runtime, stats.total_ios])?;
     let mut cell = cell(job, direction);
     cell.params.block_bytes = agreed_block(cell.params.block_bytes, bytes, stats.total_ios);
-    cell.ops = stats.total_ios as u64;
-    cell.bytes = bytes as u64;
-    cell.written_bytes = if direction == Some(Direction::Write) { cell.bytes } else { 0 };
+    moved(&mut cell, bytes as u64, stats.total_ios as u64);
     cell.elapsed_ns = whole_ns(stats.runtime * 1e6);
     // Flags such as time_based are not always repeated: a job that ran for as long as allowed was
     // ended by the time.
@@ -493,15 +451,13 @@ fn of_direction(
         failed::end(&mut cell, "fio", &error);
     }
     let n = cell.ops.max(1);
-    cell.metrics.iops = Some(estimate(stats.iops, n));
-    cell.metrics.bps = Some(estimate(stats.bw_bytes.unwrap_or(stats.bw * 1024.0), n));
-    label(&mut cell, "job", &out.jobname);
+    rates(&mut cell, Some(stats.iops), Some(bps), n);
     // With group_reporting the samples come from single jobs, and their rate is not that of the
     // group.
     if job.threads == 1 {
         add_intervals(&mut cell, stats);
     }
-    add_latency(&mut cell, stats)?;
+    add_latency(&mut cell, out, stats)?;
     Ok(cell)
 }
 
@@ -545,13 +501,13 @@ fn t_975(freedom: f64) -> f64 {
 /// Adds the times of I/Os: submission and completion together if fio has percentiles of that, or no
 /// histogram; else completion alone, so that percentiles, extremes and histogram of a cell have one
 /// definition.
-fn add_latency(cell: &mut Cell, stats: &DirectionStats) -> Result<(), ImportTrouble> {
-    let (total, completion, submission, scale) = match (&stats.lat_ns, &stats.clat_ns) {
-        (None, None) => (stats.lat.as_deref(), stats.clat.as_deref(), stats.slat.as_deref(), 1e3),
-        (total, completion) => {
-            (total.as_deref(), completion.as_deref(), stats.slat_ns.as_deref(), 1.0)
-        }
+fn add_latency(cell: &mut Cell, out: &JobOut, stats: &DirectionStats) -> Result<(), ImportTrouble> {
+    let is_old = stats.lat_ns.is_none() && stats.clat_ns.is_none();
+    let (of_all, scale) = match is_old {
+        true => ([&stats.lat, &stats.clat, &stats.slat], 1e3),
+        false => ([&stats.lat_ns, &stats.clat_ns, &stats.slat_ns], 1.0),
     };
+    let [total, completion, submission] = of_all.map(|times| times.as_deref());
     let has_detail = |times: &&Times| {
         times.percentile.values().any(|value| *value > 0.0) || !times.bins.is_empty()
     };
@@ -560,76 +516,61 @@ fn add_latency(cell: &mut Cell, stats: &DirectionStats) -> Result<(), ImportTrou
     let Some(extremes) = binned.or(total).or(completion).filter(|times| times.max > 0.0) else {
         return Ok(());
     };
-    if [extremes.min, extremes.max, extremes.mean]
-        .iter()
-        .any(|value| !value.is_finite() || *value < 0.0 || *value > 1e17)
-    {
-        return Err(ImportTrouble::new(format_args!(
-            "job '{}': a latency that cannot be",
-            cell.label("job")
-        )));
+    check(out, &[extremes.min, extremes.max, extremes.mean])?;
+    set_times(cell, extremes, detail, scale)?;
+    let submitting = submission.map_or(0.0, |times| times.mean);
+    let is_of_completion = total.filter(|total| detail.is_some_and(|it| !std::ptr::eq(*total, it)));
+    if is_of_completion.is_some_and(|total| submitting > NOTABLE_SUBMISSION * total.mean) {
+        let us = submitting * scale / 1e3;
+        let text = format!(
+            "percentiles are of completion alone; submission took {us:.1} us more on average"
+        );
+        note(cell, text);
     }
-    let scaled = |value: f64| whole_ns(value * scale);
-    let mut latency = Latency {
-        n: cell.ops,
-        min: scaled(extremes.min),
-        mean: extremes.mean * scale,
-        max: scaled(extremes.max),
-        ..Latency::default()
-    };
+    Ok(())
+}
+
+/// Sets the times of the I/Os of a cell: extremes and mean, and percentiles and histogram, in units of
+/// `scale` nanoseconds.
+fn set_times(
+    cell: &mut Cell,
+    extremes: &Times,
+    detail: Option<&Times>,
+    scale: f64,
+) -> Result<(), ImportTrouble> {
+    let [min, max] = [extremes.min, extremes.max].map(|value| whole_ns(value * scale));
+    let mean = extremes.mean * scale;
+    let mut latency = Latency { n: cell.ops, min, mean, max, ..Latency::default() };
     if let Some(times) = detail {
         let odd = percentiles(&mut latency, |share| {
-            at(&times.percentile, share * 100.0).map(|value| value * scale)
+            let of_share = times.percentile.get(&format!("{:.6}", share * 100.0));
+            of_share.filter(|value| value.is_finite()).map(|value| value * scale)
         });
         keep_odd(cell, &latency, &odd);
+        // The buckets are in nanoseconds.
         if scale == 1.0 {
             cell.histogram = histogram(&times.bins)?;
-        }
-        let submitting = submission.map_or(0.0, |times| times.mean);
-        let is_completion = total.is_none_or(|total| !std::ptr::eq(total, times));
-        if is_completion && total.is_some_and(|total| submitting > NOTABLE_SUBMISSION * total.mean)
-        {
-            let text = format!(
-                "percentiles are of completion alone; submission took {:.1} us more on average",
-                submitting * scale / 1e3
-            );
-            note(cell, text);
         }
     }
     cell.metrics.latency_ns = Some(latency);
     Ok(())
 }
 
-/// Percentile by its number: the keys are "99.900000".
-fn at(percentiles: &BTreeMap<String, f64>, percent: f64) -> Option<f64> {
-    percentiles.get(&format!("{percent:.6}")).copied().filter(|value| value.is_finite())
-}
-
 /// Parses the buckets of json+: time in nanoseconds, and number of I/Os.
 fn histogram(bins: &BTreeMap<String, f64>) -> Result<Option<Histogram>, ImportTrouble> {
-    if bins.is_empty() {
-        return Ok(None);
-    }
-    if bins.len() > MAX_BINS {
-        return Err(ImportTrouble::new(format_args!(
-            "a histogram has {} buckets; at most {MAX_BINS} are read",
-            bins.len()
-        )));
+    let n = bins.len();
+    if n > MAX_BINS {
+        let what = format_args!("a histogram has {n} buckets; at most {MAX_BINS} are read");
+        return Err(ImportTrouble::new(what));
     }
     let mut histogram = Histogram::default();
-    for (ns, count) in bins {
-        let ns = ns.parse::<u64>().map_err(|_| {
-            ImportTrouble::new(format_args!(
-                "a bucket of a histogram is called '{}'",
-                short(ns, 20)
-            ))
-        })?;
-        if !(0.0..1e15).contains(count) {
-            return Err(ImportTrouble::new(format_args!(
-                "a bucket of a histogram has {count} I/Os"
-            )));
-        }
-        histogram.record_n(ns, *count as u64);
+    for (name, count) in bins {
+        let ns = name.parse::<u64>().ok().filter(|_| (0.0..1e15).contains(count));
+        let odd = || {
+            let name = short(name, 20);
+            ImportTrouble::new(format_args!("bucket '{name}' of a histogram has {count} I/Os"))
+        };
+        histogram.record_n(ns.ok_or_else(odd)?, *count as u64);
     }
-    Ok(Some(histogram))
+    Ok((n > 0).then_some(histogram))
 }

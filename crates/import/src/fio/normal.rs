@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::{Direction, Path, Region};
 use regex::Captures;
 
-use super::json::{DirectionStats, Document, JobOut, Syncs, Times, by_medium};
+use super::json::{DirectionStats, Document, JobOut, Times, by_medium};
 use super::options::Job;
 use super::same_job::FORMS;
 use crate::imported_run::{ImportTrouble, ImportedRun};
@@ -27,9 +27,16 @@ pub(crate) const IMPORTER: Importer = Importer {
     apart: r"^\s*(?:slat|clat|lat \(|bw \(|iops |cpu |IO depths|submit|complete|issued rwt|latency |READ:|WRITE:|MIXED:|sync |Jobs:|\| |fio: )|: \(g=",
 };
 
+/// "a: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1"; fio 2
+/// has "bs=4K-4K/4K-4K/4K-4K".
+const DESCRIPTION: &str = r"^(.*): \(g=\d+\): (?:rw=([^,]*))?(?:.*?\bbs=(?:\(R\) )?(\S+?)-(\S+?)(?:, \(W\) |/)(\S+?)-([^\s,/]+))?(?:.*?ioengine=([^,]*), iodepth=(\d+))?";
+/// "a: (groupid=0, jobs=1): err= 5 (file:.., error=Input/output error): pid=1234: Mon Nov  2 ..".
+const JOB: &str =
+    r"^(.*): \(groupid=(\d+)(?:, jobs=(\d+)\))?(?:: err=\s*(\d+))?(?:.*?: pid=(\d+))?";
 /// A line of results. fio 3: "read: IOPS=25.7k, BW=100MiB/s (105MB/s)(1000MiB/10001msec)"; fio 2:
 /// "read : io=1000.0MB, bw=102400KB/s, iops=25600, runt= 10001msec".
-const RESULT: &str = r"(?m)^[ \t]*(read|write|mixed)[ \t]*:\s*(?:IOPS=|io=.*iops=)";
+const RESULT: &str = r"(?m)^[ \t]*(read|write|mixed)[ \t]*:\s*(?:IOPS=([^,\n]*)(?:, BW=(\S*)(?:.*/(\d+)msec\))?)?|io=.*?(?:\bbw=\s*([^,\n]*), )?iops=\s*([^,\n]*)(?:.*?runt=\s*(\d+)msec)?)";
+const TIMES: &str = r"^(lat|clat|sync) \((\w+)\).*?min=([^,]*),.*?max=([^,]*),.*?avg=([^,]*)";
 
 /// Reads the outputs in a text: descriptions of jobs after results begin a new one. Those on one
 /// medium become one run.
@@ -58,22 +65,23 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
 fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut found = ImportedRun { form: FORMS[1], ..ImportedRun::by("fio") };
     // Descriptions by name, and true for those that fio cloned.
-    let mut described: BTreeMap<&str, (Job, bool)> = BTreeMap::new();
+    let mut described: BTreeMap<String, (Job, bool)> = BTreeMap::new();
     let (mut last, mut jobs) = (None, Vec::<Report>::new());
     for (at, line) in source.numbered() {
         let trimmed = line.trim();
         let before = last.take();
-        if let Some((name, rest)) = line.split_once(": (g=") {
-            described.insert(name, (job(rest), false));
+        if let Some(parts) = re!(DESCRIPTION).captures(line) {
+            let name = group(&parts, 1).to_owned();
+            described.insert(name.clone(), (job(&parts), false));
             last = Some(name);
         } else if trimmed == "..." {
-            before.and_then(|name| described.get_mut(name)).into_iter().for_each(|it| it.1 = true);
+            before.and_then(|name| described.get_mut(&name)).into_iter().for_each(|it| it.1 = true);
         } else if let Some(version) = trimmed.strip_prefix("fio-") {
             found.version = short(version, 40);
-        } else if let Some((name, rest)) = line.split_once(": (groupid=") {
+        } else if let Some(parts) = re!(JOB).captures(line) {
             if jobs.len() < MAX_CELLS {
-                let job = described.get(name).map_or_else(Job::unknown, |(job, _)| job.clone());
-                jobs.push(Report::of(at, name, rest, job));
+                let job = described.get(group(&parts, 1));
+                jobs.push(Report::of(at, &parts, job.map_or_else(Job::unknown, |it| it.0.clone())));
             }
         } else if let Some(job) = jobs.last_mut() {
             let read = job.read(at, trimmed, reading);
@@ -94,6 +102,21 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     found
 }
 
+fn job(parts: &Captures) -> Job {
+    // The text does not say if it bypassed the page cache, so it is not one of our tests.
+    let mut job = Job { path: Path::Direct, region: Some(Region::File), ..Job::unknown() };
+    job.set_kind(group(parts, 2), false);
+    let engine = parts.get(7).map_or("psync", |engine| engine.as_str());
+    job.set_depth(engine, whole(group(parts, 8)));
+    let block = |from: usize| {
+        let is_one = group(parts, from) == group(parts, from + 1);
+        size(group(parts, from)).filter(|_| is_one)
+    };
+    job.blocks = [block(3), block(5)];
+    job.notes.push("fio's normal output does not say whether this went past the page cache".into());
+    job
+}
+
 /// What the lines of a job are about.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
@@ -106,8 +129,9 @@ enum Part {
 /// A job whose lines are being read.
 struct Report {
     out: JobOut,
+    job: Job,
     /// With name and group it tells several reports of one job.
-    process: Option<String>,
+    process: String,
     part: Part,
     /// Nanoseconds of the unit of the table of percentiles that is read, if it is of all I/Os; true
     /// if it has submission, too.
@@ -115,46 +139,41 @@ struct Report {
 }
 
 impl Report {
-    /// Parses "0, jobs=1): err= 5 (file:.., error=Input/output error): pid=1234: Mon Nov  2 ..".
-    fn of(at: usize, name: &str, rest: &str, mut job: Job) -> Report {
-        let count = |found: Option<Captures>| group(&found?, 1).parse::<u32>().ok();
-        job.threads = count(re!(r"jobs=(\d+)\)").captures(rest)).unwrap_or(1);
-        let error = count(re!(r"err=\s*(\d+)").captures(rest)).unwrap_or(0);
-        let process = re!("pid=([^:]*)").captures(rest).map(|found| group(&found, 1).to_owned());
-        let group = rest.split(',').next().and_then(number).unwrap_or(-1.0);
+    fn of(at: usize, parts: &Captures, mut job: Job) -> Report {
+        job.threads = group(parts, 3).parse().unwrap_or(1);
         let out = JobOut {
-            jobname: name.to_owned(),
-            groupid: group,
-            error: f64::from(error),
-            described: Some((job, at)),
+            jobname: group(parts, 1).to_owned(),
+            groupid: number(group(parts, 2)).unwrap_or(-1.0),
+            error: number(group(parts, 4)).unwrap_or(0.0),
+            described: Some((job.clone(), at)),
             ..JobOut::default()
         };
-        Report { out, process, part: Part::Nothing, scale: None }
+        let process = group(parts, 5).to_owned();
+        Report { out, job, process, part: Part::Nothing, scale: None }
     }
 
     fn read(&mut self, at: usize, line: &str, reading: &mut Reading) -> Result<(), ImportTrouble> {
-        let times = re!(r"^(lat|clat|sync) \((\w+)\).*?min=([^,]*),.*?max=([^,]*),.*?avg=([^,]*)");
-        if line.starts_with("mixed: IOPS=0,") {
-            // With `unified_rw_reporting=both` the text has no figures of both.
+        if let Some(found) = re!(RESULT).captures(line) {
             reading.take(at);
             self.part = Part::Nothing;
-        } else if let Some(found) = re!(RESULT).captures(line) {
-            reading.take(at);
+            // With `unified_rw_reporting=both` the text has no figures of both.
+            if line.starts_with("mixed: IOPS=0,") {
+                return Ok(());
+            }
             let way = match group(&found, 1) {
                 "read" => Some(Direction::Read),
                 "write" => Some(Direction::Write),
                 _ => None,
             };
-            self.part = Part::Nothing;
-            *self.stats_of(way) = Some(Box::new(stats(at, line)?));
+            *self.out.stats_of(way) = Some(Box::new(stats(at, &found)?));
             self.part = Part::Way(way);
-        } else if let Some(found) = times.captures(line) {
-            let time = |at: usize| time_ns(thousands(group(&found, at))?, group(&found, 2));
+        } else if let Some(found) = re!(TIMES).captures(line) {
             if group(&found, 1) == "sync" {
                 self.part = Part::Syncs;
             }
-            if let (Some(min), Some(max), Some(mean)) = (time(3), time(4), time(5))
-                && let Some(times) = self.times(group(&found, 1) == "lat")
+            let time = |at: usize| time_ns(thousands(group(&found, at))?, group(&found, 2));
+            let times = self.times(group(&found, 1) == "lat");
+            if let (Some(times), [Some(min), Some(max), Some(mean)]) = (times, [3, 4, 5].map(time))
             {
                 (times.min, times.max, times.mean) = (min, max, mean);
             }
@@ -171,61 +190,45 @@ impl Report {
                     Some((format!("{:.6}", percent?), value? * scale))
                 }));
             }
-        } else if let Some(rest) = line.strip_prefix("issued") {
-            self.issued(rest);
+        } else if line.starts_with("issued") {
+            self.issued(line);
         }
         Ok(())
     }
 
-    fn stats_of(&mut self, way: Option<Direction>) -> &mut Option<Box<DirectionStats>> {
-        match way {
-            Some(Direction::Read) => &mut self.out.read,
-            Some(Direction::Write) => &mut self.out.write,
-            None => &mut self.out.mixed,
-        }
-    }
-
     /// Times of completion, or of submission and completion together, of what is read.
     fn times(&mut self, is_total: bool) -> Option<&mut Times> {
-        if self.part == Part::Syncs {
-            let syncs = self.out.sync.get_or_insert_with(|| Box::new(Syncs::default()));
+        let Part::Way(way) = self.part else {
+            let syncs =
+                (self.part == Part::Syncs).then(|| self.out.sync.get_or_insert_default())?;
             return Some(syncs.lat_ns.get_or_insert_default());
-        }
-        let Part::Way(way) = self.part else { return None };
-        let stats = self.stats_of(way).as_deref_mut()?;
+        };
+        let stats = self.out.stats_of(way).as_deref_mut()?;
         let times = if is_total { &mut stats.lat_ns } else { &mut stats.clat_ns };
         Some(times.get_or_insert_default())
     }
 
-    /// Parses "rwts: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and
-    /// committed. With the time they give the figures to more digits than are printed.
-    fn issued(&mut self, text: &str) {
-        let counts = |mark: &str| -> Vec<u64> {
-            let listed =
-                text.split_once(mark).map(|(_, rest)| rest.split(' ').next().unwrap_or_default());
-            // fio 2 has "total=r=1024/w=0/d=0,".
-            let listed = listed.unwrap_or_default().trim_end_matches(',').split([',', '/']);
-            listed.map_while(|text| whole(text.trim_start_matches(['r', 'w', 'd', '=']))).collect()
-        };
-        let (totals, short) = (counts("total="), counts("short="));
-        let total = |at: usize| totals.get(at).copied().unwrap_or(0) as f64;
-        let job = self.out.described.as_ref().map(|(job, _)| job.clone());
-        let job = job.unwrap_or_else(Job::unknown);
+    /// Parses "issued rwts: total=0,38546,0,0 short=255,0,0,0 ..", of fio 2 "issued : total=r=1024/w=0/d=0,
+    /// ..": I/Os read, written, trimmed and committed. With the time they give the figures to more
+    /// digits than are printed.
+    fn issued(&mut self, line: &str) {
+        let counts = re!(r"total=r?=?(\d+)[,/]w?=?(\d+)[,/]d?=?\d+(?:,(\d+))?(?:.*?short=(\d+))?");
+        let Some(counts) = counts.captures(line) else { return };
+        let [reads, writes, syncs, short] =
+            [1, 2, 3, 4].map(|at| whole(group(&counts, at)).unwrap_or(0) as f64);
         for (way, ios) in [
-            (Some(Direction::Read), total(0)),
-            (Some(Direction::Write), total(1)),
-            (None, total(0) + total(1)),
+            (Some(Direction::Read), reads),
+            (Some(Direction::Write), writes),
+            (None, reads + writes),
         ] {
-            let block = job.block_bytes(way.unwrap_or(Direction::Read));
-            if let Some(stats) = self.stats_of(way) {
+            let block = self.job.block_bytes(way.unwrap_or(Direction::Read));
+            if let Some(stats) = self.out.stats_of(way) {
                 make_exact(stats, ios, block);
             }
         }
         if let Some(times) = self.out.sync.as_mut().and_then(|sync| sync.lat_ns.as_mut()) {
-            // Commits are the fourth of the totals; fdatasyncs, which have no place of their own,
-            // the first of the short ones.
-            let fdatasyncs = short.first().copied().unwrap_or(0) as f64;
-            times.n = if total(3) > 0.0 { total(3) } else { fdatasyncs };
+            // fdatasyncs, which have no place of their own, are the first of the short ones.
+            times.n = if syncs > 0.0 { syncs } else { short };
         }
     }
 }
@@ -247,17 +250,10 @@ fn make_exact(stats: &mut DirectionStats, ios: f64, block: Option<u64>) {
 
 /// Drops intermediate reports of a job (`--status-interval`): the same process reports again later.
 fn last_looks(jobs: Vec<Report>) -> Vec<JobOut> {
-    let key = |job: &Report| {
-        Some((job.out.jobname.clone(), job.out.groupid.to_bits(), job.process.clone()?))
-    };
-    let last: BTreeMap<_, usize> =
-        jobs.iter().zip(0..).filter_map(|(job, at)| Some((key(job)?, at))).collect();
-    let is_last = |job: &Report, at: usize| key(job).is_none_or(|key| last[&key] == at);
-    jobs.into_iter()
-        .zip(0..)
-        .filter(|(job, at)| is_last(job, *at))
-        .map(|(job, _)| job.out)
-        .collect()
+    let key = |it: &Report| (it.out.jobname.clone(), it.out.groupid.to_bits(), it.process.clone());
+    let last: BTreeMap<_, usize> = jobs.iter().zip(0..).map(|(job, at)| (key(job), at)).collect();
+    let is_last = |(job, at): &(Report, usize)| job.process.is_empty() || last[&key(job)] == *at;
+    jobs.into_iter().zip(0..).filter(is_last).map(|(job, _)| job.out).collect()
 }
 
 /// Gives the clones of a job their number as its threads, so that they are added up.
@@ -273,37 +269,11 @@ fn add_threads(jobs: &mut [JobOut], is_cloned: impl Fn(&str) -> bool) {
     }
 }
 
-/// Parses "0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1";
-/// fio 2 has "bs=4K-4K/4K-4K/4K-4K".
-fn job(text: &str) -> Job {
-    // The text does not say if it bypassed the page cache, so it is not one of our tests.
-    let mut job = Job { path: Path::Direct, region: Some(Region::File), ..Job::unknown() };
-    let first = |found: Option<Captures>| found.map(|found| group(&found, 1).to_owned());
-    let kind = first(re!("rw=([^,]*)").captures(text)).unwrap_or_default();
-    job.set_kind(&kind, false);
-    let engine = first(re!("ioengine=([^,]*)").captures(text));
-    let depth = first(re!("iodepth=([^,]*)").captures(text)).and_then(|depth| whole(&depth));
-    job.set_depth(engine.as_deref().unwrap_or("psync"), depth);
-    let new = [re!(r"\(R\)([^,]*)"), re!(r"\(W\)([^,]*)")];
-    let old = [re!(" bs=([^,/]*)"), re!(" bs=[^,/]*/([^,/]*)")];
-    for (direction, way) in [(Direction::Read, 0), (Direction::Write, 1)] {
-        let range = new[way].captures(text).or(old[way].captures(text));
-        let ends = range.as_ref().and_then(|range| group(range, 1).split_once('-'));
-        let ends = ends.filter(|(from, to)| from == to);
-        job.set_block(direction, ends.and_then(|(from, _)| size(from)));
-    }
-    job.notes.push("fio's normal output does not say whether this went past the page cache".into());
-    job
-}
-
 /// Figures of a line of results.
-fn stats(at: usize, line: &str) -> Result<DirectionStats, ImportTrouble> {
-    let first = |found: Option<Captures>| {
-        found.map_or_else(String::new, |found| group(&found, 1).to_owned())
-    };
-    let rate = first(re!(r"(?:BW|bw)=[ ,(]*([^ ,(]*)").captures(line));
-    let is_new = line.contains("IOPS=");
-    let bps = with_unit(&rate).and_then(|(value, unit)| match is_new {
+fn stats(at: usize, parts: &Captures) -> Result<DirectionStats, ImportTrouble> {
+    let is_new = parts.get(2).is_some();
+    let [iops, rate, ms] = if is_new { [2, 3, 4] } else { [6, 5, 7] }.map(|at| group(parts, at));
+    let bps = with_unit(rate).and_then(|(value, unit)| match is_new {
         // With `unit_base=1`.
         _ if unit.ends_with("bit/s") => {
             decimal_rate(value, &unit.replace("bit/s", "B/s")).map(|bits| bits / 8.0)
@@ -312,13 +282,11 @@ fn stats(at: usize, line: &str) -> Result<DirectionStats, ImportTrouble> {
         // fio 2 means 1024 by K.
         false => binary_rate(value, unit),
     });
-    let iops = thousands(&first(re!(r"(?:IOPS|iops)=[ ,(]*([^ ,(]*)").captures(line)));
-    let runtime = if is_new { re!("/([^/]*?)msec\\)") } else { re!("runt=(.*?)msec") };
     Ok(DirectionStats {
-        iops: wanted(at, "IOPS", iops)?,
+        iops: wanted(at, "IOPS", thousands(iops))?,
         bw_bytes: Some(wanted(at, "the rate", bps)?),
         io_kbytes: Some(0.0),
-        runtime: wanted(at, "the time", number(&first(runtime.captures(line))))?,
+        runtime: wanted(at, "the time", number(ms))?,
         ..DirectionStats::default()
     })
 }

@@ -100,11 +100,6 @@ impl Job {
         self.blocks[usize::from(direction == Direction::Write)]
     }
 
-    /// Sets the block size of a direction.
-    pub fn set_block(&mut self, direction: Direction, bytes: Option<u64>) {
-        self.blocks[usize::from(direction == Direction::Write)] = bytes;
-    }
-
     /// Takes `rw=`: the kind, and with it the order.
     pub fn set_kind(&mut self, rw: &str, repeats_places: bool) {
         let (kind, modified) = rw.split_once(':').map_or((rw, false), |(kind, _)| (kind, true));

@@ -1,90 +1,75 @@
 //! Several forms of output of one job (`--output-format=normal,json+`) as one result.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use record::units::KIB;
-use record::{Cell, Direction};
+use record::Cell;
+use record::units::{KIB, saturating_sum};
 
 use crate::imported_run::{ImportedRun, note};
 
 /// Forms of fio's output as notes name them, the one with most details first.
 pub(crate) const FORMS: [&str; 2] = ["JSON", "normal text"];
 
-/// Place of a result: index of its run, and its index there.
-type ResultIndex = (usize, usize);
+/// What both forms have of a result.
+struct Facts {
+    elapsed_ns: u64,
+    ops: u64,
+    kib: u64,
+    threads: usize,
+    job: String,
+}
 
-/// Removes results of the normal text that the text also has as JSON, and notes it there.
+impl Facts {
+    fn of(cell: &Cell) -> Facts {
+        Facts {
+            elapsed_ns: cell.elapsed_ns,
+            ops: cell.ops,
+            kib: cell.bytes / KIB,
+            threads: cell.params.threads as usize,
+            job: format!("{:?} {}", cell.params.direction, cell.label("job")),
+        }
+    }
+
+    /// True if both have the same time to the millisecond and the same data.
+    fn is(&self, other: &Facts) -> bool {
+        let agrees = |a: u64, b: u64| a > 0 && a == b;
+        let is_same_data = agrees(self.ops, other.ops) || agrees(self.kib, other.kib);
+        self.elapsed_ns == other.elapsed_ns && is_same_data && self.job == other.job
+    }
+}
+
+/// Removes results of the normal text that the text also has as JSON, and notes it there. Clones
+/// that fio lists one by one may be one result that was added up.
 pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
-    let is = |form: &'static str| move |run: &ImportedRun| run.form == form;
-    let (mut kept, mut gone) = (BTreeSet::<ResultIndex>::new(), BTreeSet::<ResultIndex>::new());
-    for jobs in jobs_of(found, is(FORMS[1])) {
-        for (job, place) in fuller_form(found, &jobs, is(FORMS[0]), |place| !kept.contains(place)) {
-            kept.insert(place);
-            gone.insert(job);
+    let of = |form: &str| -> Vec<Facts> {
+        let runs = found.iter().filter(|run| run.form == form);
+        runs.flat_map(|run| &run.cells).map(Facts::of).collect()
+    };
+    let [json, normal] = FORMS.map(of);
+    // KiB of the clones of each job.
+    let mut clones: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for one in normal.iter().filter(|one| !json.iter().any(|known| known.is(one))) {
+        clones.entry(&one.job).or_default().push(one.kib);
+    }
+    let is_sum = |known: &Facts| {
+        let kib = clones.get(&*known.job);
+        kib.is_some_and(|kib| {
+            known.kib > 0
+                && known.threads == kib.len()
+                && known.kib == saturating_sum(kib.iter().copied())
+        })
+    };
+    for run in found {
+        let facts: Vec<Facts> = run.cells.iter().map(Facts::of).collect();
+        if run.form == FORMS[0] {
+            let is_twice = |one: &Facts| is_sum(one) || normal.iter().any(|known| known.is(one));
+            for (cell, _) in run.cells.iter_mut().zip(&facts).filter(|(_, one)| is_twice(one)) {
+                note(cell, format!("the same job is in the text as fio's {}, too", FORMS[1]));
+            }
+        } else if run.form == FORMS[1] {
+            let is_twice =
+                |known: &Facts, one: &Facts| known.is(one) || known.job == one.job && is_sum(known);
+            run.retain(|at| !json.iter().any(|known| is_twice(known, &facts[at])));
         }
     }
-    for (run, at) in kept {
-        let text = format!("the same job is in the text as fio's {}, too", FORMS[1]);
-        note(&mut found[run].cells[at], text);
-    }
-    for (at, run) in found.iter_mut().enumerate() {
-        run.retain(|cell| !gone.contains(&(at, cell)));
-    }
-}
-
-/// Groups the results of these runs by job and direction.
-fn jobs_of(found: &[ImportedRun], of: impl Fn(&ImportedRun) -> bool) -> Vec<Vec<ResultIndex>> {
-    let mut jobs: BTreeMap<(&str, bool), Vec<ResultIndex>> = BTreeMap::new();
-    for (run, one) in found.iter().enumerate().filter(|(_, run)| of(run)) {
-        for (at, cell) in one.cells.iter().enumerate() {
-            let writes = cell.params.direction == Some(Direction::Write);
-            jobs.entry((cell.label("job"), writes)).or_default().push((run, at));
-        }
-    }
-    jobs.into_values().collect()
-}
-
-/// Pairs results with those of a fuller form that are the same; several that fio lists one by one
-/// may match one that was added up.
-fn fuller_form(
-    found: &[ImportedRun],
-    jobs: &[ResultIndex],
-    fuller: impl Fn(&ImportedRun) -> bool,
-    is_free: impl Fn(&ResultIndex) -> bool,
-) -> Vec<(ResultIndex, ResultIndex)> {
-    let cell = |(run, at): ResultIndex| &found[run].cells[at];
-    let places = found
-        .iter()
-        .enumerate()
-        .filter(|(_, run)| fuller(run))
-        .flat_map(|(run, one)| (0..one.cells.len()).map(move |at| (run, at)));
-    let mut free: Vec<ResultIndex> =
-        places.filter(|place| is_free(place) && is_alike(cell(*place), cell(jobs[0]))).collect();
-    let mut same = Vec::new();
-    let mut rest = Vec::new();
-    for job in jobs {
-        match free.iter().position(|place| is_same(cell(*place), cell(*job))) {
-            Some(at) => same.push((*job, free.remove(at))),
-            None => rest.push(*job),
-        }
-    }
-    let kib = rest.iter().map(|job| cell(*job).bytes / KIB).sum::<u64>();
-    let sum = free.iter().find(|place| {
-        let sum = cell(**place);
-        sum.params.threads as usize == rest.len() && sum.bytes / KIB == kib && kib > 0
-    });
-    same.extend(sum.iter().flat_map(|sum| rest.iter().map(|job| (*job, **sum))));
-    same
-}
-
-/// True if both have the same job name and direction.
-fn is_alike(a: &Cell, b: &Cell) -> bool {
-    a.label("job") == b.label("job") && a.params.direction == b.params.direction
-}
-
-/// True if both have the same time to the millisecond and the same data, as far as both forms have
-/// them.
-fn is_same(a: &Cell, b: &Cell) -> bool {
-    let agrees = |a: u64, b: u64| a > 0 && a == b;
-    a.elapsed_ns == b.elapsed_ns && (agrees(a.ops, b.ops) || agrees(a.bytes / KIB, b.bytes / KIB))
 }
