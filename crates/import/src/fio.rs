@@ -7,10 +7,10 @@ mod normal;
 mod options;
 mod same_job;
 
-use record::{Cell, Content, Direction, Params, Path, Pattern, Sync, test};
+use record::{Cell, Content, Direction, Params, Path, Sync};
 
 use self::options::Job;
-use super::imported_run;
+use super::imported_run::{self, our_test, word};
 
 pub(super) use self::diagnostics::JOBS;
 pub(super) use self::json::IMPORTER as JSON;
@@ -22,58 +22,36 @@ pub(super) use self::same_job::keep_fullest_form;
 /// writes together.
 fn cell(job: &Job, direction: Option<Direction>) -> Cell {
     let direction = direction.or(job.direction());
+    let is_read = direction == Some(Direction::Read);
     // A job that only writes and has read has verified what it wrote.
-    let is_verified =
-        direction == Some(Direction::Read) && job.direction() == Some(Direction::Write);
-    let ours = match (job.order, direction) {
-        (Some(Pattern::Sequential), Some(Direction::Read)) => test::SEQUENTIAL_READ,
-        (Some(Pattern::Sequential), Some(Direction::Write)) => test::SEQUENTIAL_WRITE,
-        (Some(_), Some(Direction::Read)) => test::RANDOM_READ,
-        (Some(_), Some(Direction::Write)) => test::RANDOM_WRITE,
-        _ => "",
-    };
-    let is_plain_data = matches!(job.content, None | Some(Content::Incompressible));
-    let plain = job.queue_depth == 1
-        && job.threads == 1
-        && job.path == Path::Direct
-        && (direction == Some(Direction::Read) || job.sync == Sync::None && is_plain_data);
-    let is_ours = plain && job.is_simple && !ours.is_empty() && !job.is_mixed();
-    let (test, form) = match (is_ours, job.is_mixed()) {
-        (true, _) => (ours.to_owned(), None),
-        (false, true) => (format!("fio:{}", job.kind), Some(word(direction).to_owned())),
-        (false, false) if is_verified => {
-            (format!("fio:{}", job.kind.replace("write", "read")), Some("verify".to_owned()))
-        }
-        (false, false) => {
-            (format!("fio:{}", if job.kind.is_empty() { word(direction) } else { &job.kind }), None)
-        }
+    let is_verified = is_read && job.direction() == Some(Direction::Write);
+    let Params { sync, content, .. } = job.params;
+    let is_plain_data = matches!(content, None | Some(Content::Incompressible));
+    let is_plain = job.params.queue_depth == 1
+        && job.params.threads == 1
+        && job.params.path == Path::Direct
+        && (is_read || sync == Sync::None && is_plain_data);
+    let ours = job.params.pattern.zip(direction).map(|(order, way)| our_test(order, way));
+    let ours = ours.filter(|_| is_plain && job.is_simple && !job.is_mixed());
+    let of_both = direction.map_or("mixed", |_| word(direction));
+    let kind = if job.kind.is_empty() { of_both } else { &job.kind };
+    let (test, form) = match ours {
+        Some(ours) => (ours.to_owned(), None),
+        None if job.is_mixed() => (format!("fio:{kind}"), Some(of_both)),
+        None if is_verified => (format!("fio:{}", kind.replace("write", "read")), Some("verify")),
+        None => (format!("fio:{kind}"), None),
     };
     let params = Params {
         direction,
-        pattern: job.order,
-        block_bytes: job.block_bytes(direction.unwrap_or(Direction::Read)),
-        region: job.region,
-        span_offset_bytes: job.offset_bytes,
-        span_bytes: job.span_bytes,
-        queue_depth: job.queue_depth,
-        threads: job.threads,
-        sync: if direction == Some(Direction::Read) { Sync::None } else { job.sync },
-        path: job.path,
-        content: job.content.filter(|_| direction != Some(Direction::Read)),
-        form,
-        ..Params::default()
+        block_bytes: job.block_bytes(direction),
+        sync: if is_read { Sync::None } else { sync },
+        content: content.filter(|_| !is_read),
+        form: form.map(str::to_owned),
+        ..job.params.clone()
     };
     let mut cell = imported_run::cell(test, params);
     job.notes.iter().for_each(|text| imported_run::note(&mut cell, text.as_str()));
     cell
-}
-
-fn word(direction: Option<Direction>) -> &'static str {
-    match direction {
-        Some(Direction::Read) => "read",
-        Some(Direction::Write) => "write",
-        None => "mixed",
-    }
 }
 
 /// Block size, if bytes and I/Os prove that all I/Os had the same.

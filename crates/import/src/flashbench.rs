@@ -125,7 +125,7 @@ fn heading(line: &str) -> Option<(Option<u64>, Option<bool>)> {
     (n_aus.is_some() || is_command).then_some((n_aus, is_random))
 }
 
-fn read_areas(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+fn read_areas(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("flashbench");
     let mut current = (None, None);
     for (at, line) in source.numbered() {

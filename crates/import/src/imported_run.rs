@@ -1,6 +1,5 @@
 //! Results of an importer before they become a record, and the check that all of them are possible.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use record::limits::{MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, most_of};
@@ -307,39 +306,31 @@ pub(super) fn keep_odd(cell: &mut Cell, latency: &Latency, odd: &[Percentile]) {
 
 /// Returns an error if a result is impossible: not finite, negative, or more than any medium does.
 pub(super) fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
-    let metrics = &cell.metrics;
-    let limit = |name: &str, value: f64, most: f64| {
-        let fits = value.is_finite() && (0.0..=most).contains(&value);
-        if fits {
-            Ok(())
-        } else {
-            Err(ImportTrouble::new(format_args!("{}: {name} of {value:?} cannot be", cell.test)))
-        }
-    };
-    if let Some(iops) = metrics.iops {
-        limit("iops", iops.value, MAX_IOPS)?;
+    let (metrics, params) = (&cell.metrics, &cell.params);
+    let bytes_of = |bytes: Option<u64>| bytes.unwrap_or(0) as f64;
+    let value_of = |figure: Option<Estimate>| figure.map_or(0.0, |figure| figure.value);
+    let times = metrics.latency_ns.clone().unwrap_or_default();
+    let figures = [
+        ("iops", value_of(metrics.iops), MAX_IOPS),
+        ("bps", value_of(metrics.bps), MAX_BPS),
+        ("a latency", times.mean, MAX_NS),
+        ("a latency", times.max as f64, MAX_NS),
+        ("a least latency", times.min as f64, times.max as f64),
+        ("elapsed_ns", cell.elapsed_ns as f64, MAX_NS),
+        ("bytes", cell.bytes as f64, MAX_BYTES),
+        ("block_bytes", bytes_of(params.block_bytes), MAX_BYTES),
+        ("span_bytes", bytes_of(params.span_bytes), MAX_BYTES),
+    ];
+    let others = metrics.other.iter();
+    let others =
+        others.map(|(name, it)| (name.as_str(), it.value, most_of(name).unwrap_or(MAX_BYTES)));
+    let odd = figures.into_iter().chain(others);
+    if let Some((name, value, _)) = odd.into_iter().find(|it| !(0.0..=it.2).contains(&it.1)) {
+        let what = format_args!("{}: {name} of {value:?} cannot be", cell.test);
+        return Err(ImportTrouble::new(what));
     }
-    if let Some(bps) = metrics.bps {
-        limit("bps", bps.value, MAX_BPS)?;
-    }
-    if let Some(latency) = &metrics.latency_ns {
-        limit("a latency", latency.mean, MAX_NS)?;
-        limit("a latency", latency.max as f64, MAX_NS)?;
-        limit("a least latency", latency.min as f64, latency.max as f64)?;
-    }
-    for (name, estimate) in &metrics.other {
-        limit(name, estimate.value, most_of(name).unwrap_or(MAX_BYTES))?;
-    }
-    limit("elapsed_ns", cell.elapsed_ns as f64, MAX_NS)?;
-    limit("bytes", cell.bytes as f64, MAX_BYTES)?;
-    limit("block_bytes", cell.params.block_bytes.unwrap_or(0) as f64, MAX_BYTES)?;
-    limit("span_bytes", cell.params.span_bytes.unwrap_or(0) as f64, MAX_BYTES)?;
-    check_params(&cell.params.other, cell)
-}
-
-fn check_params(params: &BTreeMap<String, f64>, cell: &Cell) -> Result<(), ImportTrouble> {
     let points = cell.series.iter().flat_map(|series| &series.points).flatten();
-    match params.values().chain(points).find(|value| !value.is_finite() || value.abs() > MAX_NS) {
+    match params.other.values().chain(points).find(|it| !it.is_finite() || it.abs() > MAX_NS) {
         Some(value) => Err(ImportTrouble::new(format_args!("{}: {value:?} cannot be", cell.test))),
         None => Ok(()),
     }

@@ -4,8 +4,9 @@
 use record::units::{KIB, MIB};
 use record::{Cell, Host, Params, TargetKind};
 
-use super::imported_run::{ImportTrouble, ImportedRun, cell, label, note, other, rates};
-use super::media_list::MediaList;
+use super::imported_run::{
+    ImportTrouble, ImportedRun, cell, label, note, other, rates, room_for_another,
+};
 use super::text::{decimal, group, re, short};
 use super::{Importer, Sign};
 
@@ -24,7 +25,7 @@ pub(super) const IMPORTER: Importer = Importer {
             },
         },
     ],
-    read: |source, _, reading| {
+    read: |source, reading| {
         // "Linux 6.1.0 (name) 11/20/26 _x86_64_ (2 CPU)". The name of the machine is left out.
         let banner = re!(r"(?m)^Linux (\S+).*?(?:\s_(.*?)_\s.*?)?\((?:(\d+) )?[^(]*CPU\)");
         let host = banner.captures(source.text).map(|found| Host {
@@ -33,7 +34,7 @@ pub(super) const IMPORTER: Importer = Importer {
             cpus: group(&found, 3).parse().ok(),
             ..Host::default()
         });
-        let mut media = MediaList::default();
+        let mut media: Vec<ImportedRun> = Vec::new();
         let mut names: Vec<&str> = Vec::new();
         let mut head = None;
         for (at, line) in source.numbered() {
@@ -56,19 +57,20 @@ pub(super) const IMPORTER: Importer = Importer {
                 if !device.is_empty() {
                     found.on(&format!("/dev/{device}"));
                 }
-                if !media.push(at, found, reading) {
+                if reading.accept(at, room_for_another(&media)).is_none() {
                     continue;
                 }
+                media.push(found);
                 names.push(device);
             }
-            let found = &mut media.0[known.unwrap_or(names.len() - 1)];
+            let found = &mut media[known.unwrap_or(names.len() - 1)];
             label(&mut cell, "look", &(found.cells.len() + 1).to_string());
             if found.cells.is_empty() && host.is_some() {
                 note(&mut cell, "the first look is the mean since the machine was started");
             }
             reading.add(found, at, cell);
         }
-        media.0
+        media
     },
     apart: "",
 };

@@ -30,9 +30,7 @@ mod iostat;
 mod iozone;
 mod known_medium;
 mod lists;
-mod media_list;
 mod morton_table;
-mod network;
 mod pibenchmarks;
 mod reading;
 mod sections;
@@ -170,7 +168,7 @@ struct Importer {
     name: &'static str,
     /// Signs, all of which are required.
     signs: &'static [Sign],
-    read: fn(&ImportText, &Hints, &mut Reading) -> Vec<ImportedRun>,
+    read: fn(&ImportText, &mut Reading) -> Vec<ImportedRun>,
     /// Pattern of lines of its output that are not results, though they may look so; empty if there
     /// are none.
     apart: &'static str,
@@ -201,7 +199,7 @@ impl Reader {
         match self {
             Reader::Table(tool) => tool.read(source, hints, reading),
             Reader::Lines(importer) => {
-                let found = (importer.read)(source, hints, reading);
+                let found = (importer.read)(source, reading);
                 if !importer.apart.is_empty() && found.iter().any(|one| !one.cells.is_empty()) {
                     reading.mark_apart(importer.apart);
                 }

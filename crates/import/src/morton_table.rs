@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 use record::{Cell, Claims, Params, metric, test};
 use regex::Regex;
 
-use super::imported_run::{ImportedRun, cell, estimate, note, other, rates};
-use super::media_list::MediaList;
+use super::imported_run::{ImportedRun, cell, estimate, note, other, rates, room_for_another};
 use super::text::{decimal_rate, group, number, short};
 use super::{Importer, Sign};
 
@@ -17,8 +16,8 @@ pub(super) const IMPORTER: Importer = Importer {
         what: "columns 'Sequential (zero)', 'Random access', 'Filesystem fill'",
         is_there: |source| source.has(is_head),
     }],
-    read: |source, _, reading| {
-        let (mut media, mut head) = (MediaList::default(), Head::default());
+    read: |source, reading| {
+        let (mut media, mut head) = (Vec::new(), Head::default());
         for (at, line) in source.numbered() {
             if is_head(line) {
                 head = Head::of(line);
@@ -34,9 +33,11 @@ pub(super) const IMPORTER: Importer = Importer {
                 found.medium.claims = Some(Claims { write_bps, ..Claims::default() });
             }
             cells.into_iter().for_each(|cell| reading.add(&mut found, at, cell));
-            media.push(at, found, reading);
+            if reading.accept(at, room_for_another(&media)).is_some() {
+                media.push(found);
+            }
         }
-        media.0
+        media
     },
     apart: r"(?i)sequential \(zero\)",
 };

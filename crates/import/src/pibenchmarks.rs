@@ -16,7 +16,7 @@ const ROW: &str = r"(?m)^[ \t]*(HDParm|DD|FIO|IOZone)[ \t|]+((?:Cached )?Disk Re
 pub(super) const IMPORTER: Importer = Importer {
     name: "the table of PiBenchmarks",
     signs: &[sign!("lines 'HDParm  Disk Read  ..', 'FIO  4k random read  ..'", ROW)],
-    read: |source, _, reading| {
+    read: |source, reading| {
         let mut found = ImportedRun::by("PiBenchmarks");
         for (at, line) in source.numbered() {
             if let Some(score) = line.trim().strip_prefix("Score:") {

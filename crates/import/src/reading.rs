@@ -8,7 +8,6 @@ use regex::Regex;
 
 use super::clean::CleanText;
 use super::imported_run::{self, ImportTrouble, ImportedRun};
-use super::network::is_of_network;
 use super::text::{ImportText, decimal, looks_like_a_figure, re, short};
 use super::{MAX_CELLS, MAX_LISTED, UnreadLine};
 
@@ -130,8 +129,8 @@ impl<'a> Reading<'a> {
             self.refused.iter().map(|(at, why)| (*at, Some(why.as_str()))).collect();
         let in_table = in_tables(self.lines);
         let is_figure = |at: usize| looks_like_a_figure(self.lines[at]) || in_table[at];
-        let untaken =
-            |at: &usize| !self.taken[*at] && is_figure(*at) && !is_of_network(self.lines[*at]);
+        let is_of_network = |at: usize| re!(NETWORK).is_match(self.lines[at]);
+        let untaken = |at: &usize| !self.taken[*at] && is_figure(*at) && !is_of_network(*at);
         left.extend((0..self.lines.len()).filter(untaken).map(|at| (at, None)));
         let damaged = self.cleaned.damaged.iter().filter(|at| !self.is_taken(**at));
         left.extend(damaged.map(|at| (*at, Some("it holds bytes that are no text"))));
@@ -164,6 +163,10 @@ fn in_tables(lines: &[&str]) -> Vec<bool> {
     };
     lines.iter().map(is_row).collect()
 }
+
+/// A line about a network in the log of a whole machine: its rates and times say nothing about a
+/// medium.
+const NETWORK: &str = r"^\s*(?:IF: |IF-ID-|Network:|Fetched |Retrieving speedtest)| mac: |duplex: |\] saved|['’] saved \[|Average Dload|rtt min/avg/max/mdev| bytes from .*(?:icmp_seq|ttl=)";
 
 /// Two columns or more of which one has a unit.
 const HEAD: &str = r"(?i)\S.*(?:\t|  |\|).*\b(?:[kmg]i?b/s|iops|ms|us)\b|\b(?:[kmg]i?b/s|iops)\b.*(?:\t|  |\|).*\S";

@@ -18,7 +18,7 @@ pub(super) const IMPORTER: Importer = Importer {
         "a line 'Model Number: ..' of hdparm -I, or the head of smartctl, nvme smart-log or mmc extcsd",
         HEAD
     )],
-    read: |source, _, reading| {
+    read: |source, reading| {
         let mut found: Vec<ImportedRun> = Vec::new();
         let mut device = None;
         for (at, line) in source.numbered() {

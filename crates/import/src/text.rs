@@ -122,30 +122,12 @@ impl<'a> ImportText<'a> {
     }
 }
 
-/// Units of the figures of storage tools.
-const UNITS: [&str; 27] = [
-    "b/s", "kb/s", "mb/s", "gb/s", "tb/s", "kib/s", "mib/s", "gib/s", "b/sec", "kb/sec", "mb/sec",
-    "gb/sec", "m/s", "k/s", "g/s", "m/sec", "k/sec", "iops", "ops/s", "ops/sec", "us", "µs", "μs",
-    "usec", "ms", "msec", "mbps",
-];
+/// A number with a unit of rates or times. "Gb/s" is the speed of a link, in bits.
+const FIGURE: &str = r"\d[.,]?[ \t]*(?:(?i:[kmt]?b/s|[kmg]ib/s|[kmg]?b/sec|[kmg]/s|[mk]/sec|iops|ops/s|ops/sec|[uµμ]s|usec|ms|msec|mbps)|[gG]B/s|gb/s)(?:[^\w/]|$)";
 
 /// True if a line holds a number with a unit of rates or times.
 pub(super) fn looks_like_a_figure(line: &str) -> bool {
-    let mut rest = line;
-    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        rest = &rest[at..];
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
-        let Some(end) = end else { return false };
-        let unit = rest[end..].trim_start_matches([' ', '\t']);
-        let is_apart = |c: char| !c.is_alphanumeric() && c != '/';
-        let word = unit.split(is_apart).next().unwrap_or_default();
-        // "Gb/s" is the speed of a link, in bits.
-        if word.len() <= 12 && word != "Gb/s" && UNITS.contains(&word.to_lowercase().as_str()) {
-            return true;
-        }
-        rest = &rest[end..];
-    }
-    false
+    re!(FIGURE).is_match(line)
 }
 
 /// Parses a number as these tools print it: digits with a decimal point, perhaps an exponent. No

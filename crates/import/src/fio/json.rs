@@ -18,7 +18,7 @@ use crate::imported_run::{
 };
 use crate::reading::Reading;
 use crate::text::{ImportText, short};
-use crate::{Hints, Importer, Sign};
+use crate::{Importer, Sign};
 
 pub(crate) const IMPORTER: Importer = Importer {
     name: "fio JSON",
@@ -36,12 +36,8 @@ pub(crate) const IMPORTER: Importer = Importer {
     apart: "",
 };
 
-/// Most documents in an array.
-const MAX_DOCUMENTS: usize = 10_000;
 /// Most JSON objects; a job has a few dozen.
 const MAX_OBJECTS: usize = 400_000;
-/// Most buckets of a histogram in json+; fio has 1856.
-const MAX_BINS: usize = 10_000;
 /// Share of the time for submission above which a note reports it.
 const NOTABLE_SUBMISSION: f64 = 0.05;
 
@@ -120,7 +116,7 @@ pub(super) struct Times {
     pub bins: BTreeMap<String, f64>,
 }
 
-fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found: Vec<ImportedRun> = Vec::new();
     let mut last_error = None;
     for (at, document) in last_looks(documents(source, reading)) {
@@ -193,10 +189,6 @@ fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document
         };
         let last = source.place_of((start + length).saturating_sub(1));
         reading.take_many(first, last + 1 - first.min(last));
-        if documents.len() + these.len() > MAX_DOCUMENTS {
-            reading.refuse(first, format_args!("more than {MAX_DOCUMENTS} documents"));
-            break;
-        }
         documents.extend(these.into_iter().map(|document| (first, document)));
         from = start + length.max(1);
     }
@@ -341,7 +333,7 @@ pub(super) fn by_medium(
         for cell in reading.accept(line, of_job(&job, out)).into_iter().flatten() {
             let kind = format!("{} {:?}", cell.test, cell.params.direction);
             let key = (out.jobname.clone(), out.groupid.to_bits(), kind);
-            if let Some((medium, at)) = places.get(&key).filter(|_| job.threads > 1) {
+            if let Some((medium, at)) = places.get(&key).filter(|_| job.params.threads > 1) {
                 add_up(&mut media[*medium].1[*at].1, cell);
                 continue;
             }
@@ -415,10 +407,10 @@ fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTroubl
     let commit = job.commit.unwrap_or("sync");
     let params = Params {
         direction: Some(Direction::Write),
-        pattern: job.order,
-        region: job.region,
-        path: job.path,
-        threads: job.threads,
+        pattern: job.params.pattern,
+        region: job.params.region,
+        path: job.params.path,
+        threads: job.params.threads,
         ..Params::default()
     };
     let mut cell = imported_run::cell(format!("fio:{commit}"), params);
@@ -454,7 +446,7 @@ fn of_direction(
     rates(&mut cell, Some(stats.iops), Some(bps), n);
     // With group_reporting the samples come from single jobs, and their rate is not that of the
     // group.
-    if job.threads == 1 {
+    if job.params.threads == 1 {
         add_intervals(&mut cell, stats);
     }
     add_latency(&mut cell, out, stats)?;
@@ -558,11 +550,6 @@ fn set_times(
 
 /// Parses the buckets of json+: time in nanoseconds, and number of I/Os.
 fn histogram(bins: &BTreeMap<String, f64>) -> Result<Option<Histogram>, ImportTrouble> {
-    let n = bins.len();
-    if n > MAX_BINS {
-        let what = format_args!("a histogram has {n} buckets; at most {MAX_BINS} are read");
-        return Err(ImportTrouble::new(what));
-    }
     let mut histogram = Histogram::default();
     for (name, count) in bins {
         let ns = name.parse::<u64>().ok().filter(|_| (0.0..1e15).contains(count));
@@ -572,5 +559,5 @@ fn histogram(bins: &BTreeMap<String, f64>) -> Result<Option<Histogram>, ImportTr
         };
         histogram.record_n(ns.ok_or_else(odd)?, *count as u64);
     }
-    Ok((n > 0).then_some(histogram))
+    Ok((!bins.is_empty()).then_some(histogram))
 }

@@ -14,7 +14,7 @@ use crate::text::{
     ImportText, binary_rate, decimal_rate, group, number, prefix, re, short, size, time_ns, wanted,
     whole, with_unit,
 };
-use crate::{Hints, Importer, MAX_CELLS, sign};
+use crate::{Importer, MAX_CELLS, sign};
 
 pub(crate) const IMPORTER: Importer = Importer {
     name: "fio output",
@@ -40,7 +40,7 @@ const TIMES: &str = r"^(lat|clat|sync) \((\w+)\).*?min=([^,]*),.*?max=([^,]*),.*
 
 /// Reads the outputs in a text: descriptions of jobs after results begin a new one. Those on one
 /// medium become one run.
-fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut runs: Vec<ImportedRun> = Vec::new();
     let has_results = std::cell::Cell::new(true);
     let begins = |line: &str| {
@@ -104,7 +104,8 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
 
 fn job(parts: &Captures) -> Job {
     // The text does not say if it bypassed the page cache, so it is not one of our tests.
-    let mut job = Job { path: Path::Direct, region: Some(Region::File), ..Job::unknown() };
+    let mut job = Job::unknown();
+    (job.params.path, job.params.region) = (Path::Direct, Some(Region::File));
     job.set_kind(group(parts, 2), false);
     let engine = parts.get(7).map_or("psync", |engine| engine.as_str());
     job.set_depth(engine, whole(group(parts, 8)));
@@ -140,7 +141,7 @@ struct Report {
 
 impl Report {
     fn of(at: usize, parts: &Captures, mut job: Job) -> Report {
-        job.threads = group(parts, 3).parse().unwrap_or(1);
+        job.params.threads = group(parts, 3).parse().unwrap_or(1);
         let out = JobOut {
             jobname: group(parts, 1).to_owned(),
             groupid: number(group(parts, 2)).unwrap_or(-1.0),
@@ -221,7 +222,7 @@ impl Report {
             (Some(Direction::Write), writes),
             (None, reads + writes),
         ] {
-            let block = self.job.block_bytes(way.unwrap_or(Direction::Read));
+            let block = self.job.block_bytes(way);
             if let Some(stats) = self.out.stats_of(way) {
                 make_exact(stats, ios, block);
             }
@@ -263,8 +264,8 @@ fn add_threads(jobs: &mut [JobOut], is_cloned: impl Fn(&str) -> bool) {
     jobs.iter().for_each(|job| *clones.entry(key(job)).or_insert(0) += 1);
     for job in jobs.iter_mut().filter(|job| is_cloned(&job.jobname)) {
         let count = clones[&key(job)];
-        if let Some((job, _)) = job.described.as_mut().filter(|(job, _)| job.threads == 1) {
-            job.threads = count;
+        if let Some((job, _)) = job.described.as_mut().filter(|(job, _)| job.params.threads == 1) {
+            job.params.threads = count;
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use record::{Content, Direction, Path, Pattern, Region, Sync};
+use record::{Content, Direction, Params, Path, Pattern, Region, Sync};
 use serde_json::Value;
 
-use crate::text::{number, short, time_ns, with_unit};
+use crate::imported_run::BUFFERED;
+use crate::text::{number, short, size, time_ns, with_unit};
 
 /// Options of a job as fio repeats them in its output.
 pub(super) type Options = BTreeMap<String, Value>;
@@ -36,20 +37,12 @@ const SYNCHRONOUS: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "
 pub(super) struct Job {
     /// `rw=` as given ("randrw"); empty where the text does not say.
     pub kind: String,
-    /// Order of the offsets; `None` if unknown.
-    pub order: Option<Pattern>,
     /// True if no option makes it differ from our procedures.
     pub is_simple: bool,
     /// Block sizes of reads and of writes, in bytes.
     pub blocks: [Option<u64>; 2],
-    pub queue_depth: u32,
-    pub threads: u32,
-    pub sync: Sync,
-    pub path: Path,
-    pub content: Option<Content>,
-    pub region: Option<Region>,
-    pub offset_bytes: Option<u64>,
-    pub span_bytes: Option<u64>,
+    /// The other parameters.
+    pub params: Params,
     /// Device or file (`filename=`); empty if the text does not say.
     pub filename: String,
     /// Longest runtime, in milliseconds.
@@ -62,19 +55,12 @@ pub(super) struct Job {
 impl Job {
     /// A job without known options.
     pub fn unknown() -> Job {
+        let (path, threads) = (Path::Buffered, 1);
         Job {
             kind: String::new(),
-            order: None,
             is_simple: false,
             blocks: [None; 2],
-            queue_depth: 1,
-            threads: 1,
-            sync: Sync::None,
-            path: Path::Buffered,
-            content: None,
-            region: None,
-            offset_bytes: None,
-            span_bytes: None,
+            params: Params { path, threads, ..Params::default() },
             filename: String::new(),
             time_limit_ms: None,
             commit: None,
@@ -96,8 +82,9 @@ impl Job {
         matches!(self.kind.as_str(), "rw" | "readwrite" | "randrw" | "trimwrite" | "randtrimwrite")
     }
 
-    pub fn block_bytes(&self, direction: Direction) -> Option<u64> {
-        self.blocks[usize::from(direction == Direction::Write)]
+    /// Block size of a direction; of both together that of reads.
+    pub fn block_bytes(&self, direction: Option<Direction>) -> Option<u64> {
+        self.blocks[usize::from(direction == Some(Direction::Write))]
     }
 
     /// Takes `rw=`: the kind, and with it the order.
@@ -105,7 +92,7 @@ impl Job {
         let (kind, modified) = rw.split_once(':').map_or((rw, false), |(kind, _)| (kind, true));
         self.kind = short(kind, 20);
         self.is_simple &= !modified;
-        self.order = match kind {
+        self.params.pattern = match kind {
             "read" | "write" | "rw" | "readwrite" | "trim" | "trimwrite" => {
                 Some(Pattern::Sequential)
             }
@@ -117,8 +104,8 @@ impl Job {
 
     /// Takes engine and queue depth.
     pub fn set_depth(&mut self, engine: &str, depth: Option<u64>) {
-        let depth = depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(1).max(1);
-        self.queue_depth = if SYNCHRONOUS.contains(&engine) { 1 } else { depth };
+        let depth = depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(1);
+        self.params.queue_depth = if SYNCHRONOUS.contains(&engine) { 1 } else { depth.max(1) };
     }
 
     /// Reads the options of a job over those of all jobs; a missing option has fio's default.
@@ -126,41 +113,52 @@ impl Job {
         let get = |names: &[&str]| {
             names.iter().find_map(|name| own.get(*name).or_else(|| global.get(*name))).map(as_text)
         };
-        let is_on = |name: &str| get(&[name]).is_some_and(|value| value != "0");
-        let count = |name: &str| get(&[name]).and_then(|text| text.trim().parse::<u64>().ok());
-        let mut job = Job { is_simple: true, ..Job::unknown() };
+        let or = |names: &[&str], usual: &str| get(names).unwrap_or_else(|| usual.to_owned());
+        let is_on = |name: &str| or(&[name], "0") != "0";
+        let count = |name: &str| or(&[name], "").trim().parse::<u64>().ok();
+        let mut job = Job::unknown();
         if global.is_empty() && own.is_empty() {
-            job.is_simple = false;
             job.notes.push("the output does not repeat the options of the job: order, depth and path are not known".into());
             return job;
         }
-        job.set_kind(
-            &get(&["rw", "readwrite"]).unwrap_or_else(|| "read".into()),
-            is_on("norandommap"),
-        );
-        job.set_depth(&get(&["ioengine"]).unwrap_or_else(|| "psync".into()), count("iodepth"));
-        job.threads = count("numjobs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
-        job.path = if is_on("direct") || get(&["buffered"]).is_some_and(|value| value == "0") {
-            Path::Direct
-        } else {
-            Path::Buffered
-        };
-        if job.path == Path::Buffered {
-            job.notes
-                .push("through the page cache: part of this may be the speed of memory".into());
+        job.is_simple = true;
+        job.set_kind(&or(&["rw", "readwrite"], "read"), is_on("norandommap"));
+        job.set_depth(&or(&["ioengine"], "psync"), count("iodepth"));
+        job.blocks = blocks(&or(&["bs", "blocksize"], "4k"));
+        job.filename = or(&["filename"], "");
+        let limit =
+            with_unit(&or(&["runtime", "timeout"], "")).map(|(n, unit)| (n, unit.to_owned()));
+        // "5" and "5s" are seconds, "2m" minutes.
+        let limit =
+            limit.and_then(|(n, unit)| time_ns(n, if unit.is_empty() { "s" } else { &unit }));
+        job.time_limit_ms = limit.filter(|ns| *ns > 0.0).map(|ns| ns / 1e6);
+        let is_direct = is_on("direct") || or(&["buffered"], "1") == "0";
+        if !is_direct {
+            job.notes.push(BUFFERED.to_owned());
         }
-        job.sync = match get(&["sync"]).as_deref() {
-            None | Some("0" | "none") => Sync::None,
-            Some("dsync") => Sync::Data,
-            Some(_) => Sync::File,
+        let threads = count("numjobs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
+        job.params = Params {
+            threads,
+            path: if is_direct { Path::Direct } else { Path::Buffered },
+            sync: match &*or(&["sync"], "0") {
+                "0" | "none" => Sync::None,
+                "dsync" => Sync::Data,
+                _ => Sync::File,
+            },
+            span_bytes: get(&["size"]).and_then(|text| size(&text)),
+            span_offset_bytes: get(&["offset"]).and_then(|text| size(&text)),
+            region: (!job.filename.starts_with("/dev/")).then_some(Region::File),
+            content: match number(&or(&["buffer_compress_percentage"], "0")) {
+                Some(100.0) => Some(Content::Zeros),
+                Some(percent) if percent > 0.0 && percent < 100.0 => {
+                    Some(Content::Compressible(percent as u8))
+                }
+                _ if is_on("zero_buffers") => Some(Content::Zeros),
+                _ if is_on("refill_buffers") => Some(Content::Incompressible),
+                _ => None,
+            },
+            ..job.params
         };
-        job.blocks = blocks(&get(&["bs", "blocksize"]).unwrap_or_else(|| "4k".into()));
-        job.span_bytes = get(&["size"]).and_then(|text| fio_size(&text));
-        job.offset_bytes = get(&["offset"]).and_then(|text| fio_size(&text));
-        job.filename = get(&["filename"]).unwrap_or_default();
-        job.region = (!job.filename.starts_with("/dev/")).then_some(Region::File);
-        job.time_limit_ms = get(&["runtime", "timeout"]).and_then(|text| time_limit_ms(&text));
-        job.content = content(&get);
         for name in NOT_SIMPLE {
             if let Some(value) = get(&[name]).filter(|value| value != "0" && value != "random") {
                 job.is_simple = false;
@@ -179,43 +177,13 @@ impl Job {
 }
 
 fn as_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Block sizes in bytes of "4k" or "4k,64k,4k": for reads, writes and trims.
 fn blocks(text: &str) -> [Option<u64>; 2] {
     let mut parts = text.split(',').map(str::trim);
-    let read = parts.next().and_then(fio_size);
-    let write = parts.next().filter(|part| !part.is_empty()).map_or(read, fio_size);
+    let read = parts.next().and_then(size);
+    let write = parts.next().filter(|part| !part.is_empty()).map_or(read, size);
     [read, write]
-}
-
-/// Bytes of a size as fio reads it: prefixes of 1024 ("4k", "1m", "2g"). `None` for percentages and
-/// anything that is not a size.
-pub(super) fn fio_size(text: &str) -> Option<u64> {
-    crate::text::size(text)
-}
-
-/// Milliseconds of "5" and "5s" (seconds) or "2m" (minutes).
-fn time_limit_ms(text: &str) -> Option<f64> {
-    let (value, unit) = with_unit(text)?;
-    let ns = time_ns(value, if unit.is_empty() { "s" } else { unit })?;
-    (ns > 0.0).then_some(ns / 1e6)
-}
-
-fn content(get: &impl Fn(&[&str]) -> Option<String>) -> Option<Content> {
-    let is_on = |name: &str| get(&[name]).is_some_and(|value| value != "0");
-    let percent = get(&["buffer_compress_percentage"])
-        .and_then(|text| number(&text))
-        .filter(|percent| (0.0..=100.0).contains(percent));
-    match percent {
-        Some(percent) if percent >= 100.0 => Some(Content::Zeros),
-        Some(percent) if percent > 0.0 => Some(Content::Compressible(percent as u8)),
-        _ if is_on("zero_buffers") => Some(Content::Zeros),
-        _ if is_on("refill_buffers") => Some(Content::Incompressible),
-        _ => None,
-    }
 }

@@ -105,25 +105,6 @@ fn floods_are_bounded_and_reported() {
     assert!(matches!(read("x", &vec![b' '; MAX_BYTES + 1]), Err(ImportError::TooLong(_))));
 }
 
-/// A comment with several tools' output, as in mail and web pages; lines that look like a figure
-/// and are of no tool are listed.
-#[test]
-fn a_whole_comment_is_imported_and_its_remainder_listed() {
-    let (iozone, sweep) =
-        (text("article_iozone_O_comment03.txt"), text("article_dd_sweep_comment03.txt"));
-    let results = counted(iozone.as_bytes()).0 + counted(sweep.as_bytes()).0;
-    let both = format!(
-        "Hello,\nI tried my card:\n\n{iozone}\nand then\n\n{sweep}\nmy friend says 20 MB/s.\n"
-    );
-    let (count, left) = counted(both.as_bytes());
-    assert_eq!(count, results);
-    assert!(left.len() == 1 && left[0].ends_with("my friend says 20 MB/s."), "{left:?}");
-    let quoted: String = both.lines().map(|line| format!("> {line}\r\n")).collect();
-    assert_eq!(counted(quoted.as_bytes()).0, results, "as mail quotes it");
-    let page = format!("<p>{}</p>", both.replace('&', "&amp;").replace('\n', "<br>\n"));
-    assert_eq!(counted(page.as_bytes()).0, results, "as a page has it");
-}
-
 /// NULs in the middle, as a crashed machine leaves them.
 #[test]
 fn a_damaged_line_costs_itself() {
