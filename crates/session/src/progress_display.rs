@@ -1,5 +1,5 @@
 //! Progress of a run for people: a progress bar with its ETA on a terminal, plain lines elsewhere;
-//! never silent for more than 2 s.
+//! a line each 10 s.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -21,7 +21,7 @@ use report::{CellNames, display};
 /// Time between two updates of the screen.
 const TICK: Duration = Duration::from_millis(200);
 /// Longest time between two plain lines.
-const PLAIN: Duration = Duration::from_millis(1900);
+const PLAIN: Duration = Duration::from_secs(10);
 /// Duration above which a call is announced while it lasts.
 const LONG_CALL_NS: u64 = SLOW_NS;
 /// Fewest columns for a bar; on a narrower terminal a cell and its figure take a line each.
@@ -52,30 +52,17 @@ struct Line {
     cells: usize,
     done: usize,
     cell: String,
-    /// Time left for the run, in nanoseconds: it only shrinks.
-    left_ns: Option<u64>,
-    /// True if more time seems to be left than was shown: then no time is shown.
-    is_longer: bool,
+    /// Estimated time left for the run, in nanoseconds; 0 if unknown.
+    left_ns: u64,
     /// Rate, phase, time and bytes, the most important first.
     more: Vec<String>,
 }
 
 impl Line {
-    /// Notes the time that is left. It never grows beyond what was shown; if that cannot hold, no
-    /// time is shown until it holds again.
-    fn take_left(&mut self, left_ns: u64) {
-        let has_estimate = left_ns > 0;
-        let known = self.left_ns.unwrap_or(u64::MAX);
-        self.is_longer = !has_estimate || left_ns > known.saturating_add(known / 8 + 2_000_000_000);
-        if has_estimate && !self.is_longer {
-            self.left_ns = Some(left_ns.min(known));
-        }
-    }
-
     fn left(&self) -> String {
         match self.left_ns {
-            Some(left_ns) if !self.is_longer => format!("at most {} left", roughly(left_ns)),
-            _ => "time left unknown".to_owned(),
+            0 => "time left unknown".to_owned(),
+            left_ns => format!("about {} left", roughly(left_ns)),
         }
     }
 
@@ -91,8 +78,8 @@ impl Line {
             [head, cell, left].into_iter().chain(self.more.clone()).collect();
         if width < WIDE {
             let left = match self.left_ns {
-                Some(left_ns) if !self.is_longer => format!("<{}", roughly(left_ns)),
-                _ => "time unknown".to_owned(),
+                0 => "time unknown".to_owned(),
+                left_ns => format!("~{}", roughly(left_ns)),
             };
             parts = vec![format!("{}/{} {}", self.done, self.cells, self.cell), left];
         }
@@ -184,7 +171,6 @@ impl Screen {
             RunEvent::RoundStarted { cell, number } => {
                 let name = self.name(&cell.id, &cell.test, &cell.params);
                 let mut state = lock(&self.state);
-                state.share = 1.0;
                 state.progress.more.clear();
                 state.progress.cell = format!("{name}, round {number}");
             }
@@ -220,7 +206,7 @@ impl Screen {
         let mut state = lock(&self.state);
         state.share = progress_events::run_share(progress, state.progress.cells);
         let line = &mut state.progress;
-        line.take_left(progress.remaining_ns);
+        line.left_ns = progress.remaining_ns;
         line.more = vec![
             rate(progress),
             progress.phase.to_owned(),
@@ -247,7 +233,6 @@ impl State {
     fn begin(&mut self, done: usize) {
         self.progress.done = done;
         self.progress.more.clear();
-        self.share = done as f64 / self.progress.cells.max(1) as f64;
     }
 }
 
@@ -404,8 +389,7 @@ mod tests {
             cells: 77,
             done: 12,
             cell: "random-write 4 KiB".to_owned(),
-            left_ns: Some(154_000_000_000),
-            is_longer: false,
+            left_ns: 154_000_000_000,
             more: vec!["49.2 IOPS".to_owned(), "measuring".to_owned()],
         }
     }
@@ -415,30 +399,7 @@ mod tests {
         for width in 10..200 {
             assert!(display::width(&line().text(width)) <= width, "{width}");
         }
-        insta::assert_snapshot!(line().text(100), @"12/77 done, random-write 4 KiB, at most 3 min left, 49.2 IOPS, measuring");
-        insta::assert_snapshot!(line().text(39), @"12/77 random-write 4 KiB, <3 min");
-    }
-
-    #[test]
-    fn the_time_left_only_shrinks_or_is_unknown() {
-        let mut line = Line::default();
-        let seconds = [100, 90, 92, 200, 150, 80, 0, 70];
-        let remaining = seconds.map(|seconds: u64| {
-            line.take_left(seconds * 1_000_000_000);
-            line.left()
-        });
-        assert_eq!(
-            remaining,
-            [
-                "at most 100 s left",
-                "at most 90 s left",
-                "at most 90 s left",
-                "time left unknown",
-                "time left unknown",
-                "at most 80 s left",
-                "time left unknown",
-                "at most 70 s left",
-            ]
-        );
+        insta::assert_snapshot!(line().text(100), @"12/77 done, random-write 4 KiB, about 3 min left, 49.2 IOPS, measuring");
+        insta::assert_snapshot!(line().text(39), @"12/77 random-write 4 KiB, ~3 min");
     }
 }

@@ -80,9 +80,10 @@ fn members(progress: &CellProgress<'_>, cells: usize) -> Value {
     })
 }
 
-/// Share of a run of so many cells that is done, 0 to 1.
+/// Share of a run of so many cells that is done, 0 to 1: of its time, if that is known.
 pub fn run_share(progress: &CellProgress<'_>, cells: usize) -> f64 {
-    (progress.index as f64 + progress.share) / cells.max(1) as f64
+    let of_cells = (progress.index as f64 + progress.share) / cells.max(1) as f64;
+    progress.run_share.unwrap_or(of_cells)
 }
 
 /// A cell as the record has it, without what is large: histogram, curves and counters.

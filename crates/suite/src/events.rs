@@ -81,6 +81,8 @@ pub struct CellProgress<'a> {
     pub written_bytes: u64,
     /// Estimated remaining time of the whole run, in nanoseconds; 0 if unknown.
     pub remaining_ns: u64,
+    /// Share of the run's time that is over, 0 to 1; `None` if unknown.
+    pub run_share: Option<f64>,
 }
 
 /// Receives the events of a run.

@@ -25,6 +25,8 @@ pub struct ProgressReporter<'a> {
     pub(crate) part: (f64, f64),
     pub(crate) index: usize,
     pub(crate) cell_started_ns: u64,
+    /// Nanoseconds of the run when the cell began.
+    pub(crate) run_ns: u64,
     pub(crate) allotted_ns: u64,
     /// True if that is a limit of the cell, and not only the longest possible time.
     pub(crate) has_limit: bool,
@@ -87,6 +89,9 @@ impl ProgressReporter<'_> {
         let seconds = tally.busy_ns.max(1) as f64 / 1e9;
         let (from, to) = self.part;
         let share = from + (to - from) * share;
+        let left_ns = self.left_of_cell_ns(elapsed_ns, share).zip(self.later_ns);
+        let left_ns = left_ns.map(|(own_ns, later_ns)| own_ns.saturating_add(later_ns));
+        let run_ns = self.run_ns.saturating_add(elapsed_ns) as f64;
         let event = RunEvent::Progress(CellProgress {
             index: self.index,
             phase: self.phase,
@@ -97,10 +102,8 @@ impl ProgressReporter<'_> {
             iops: tally.ops as f64 / seconds,
             bps: tally.bytes as f64 / seconds,
             written_bytes: self.written_bytes,
-            remaining_ns: self
-                .left_of_cell_ns(elapsed_ns, share)
-                .zip(self.later_ns)
-                .map_or(0, |(own_ns, later_ns)| own_ns.saturating_add(later_ns)),
+            remaining_ns: left_ns.unwrap_or(0),
+            run_share: left_ns.map(|left_ns| run_ns / (run_ns + left_ns as f64).max(1.0)),
         });
         if let Err(reason) = self.listener.on_event(&event) {
             self.failed = Some(reason);

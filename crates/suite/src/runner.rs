@@ -149,6 +149,7 @@ pub fn run<'a>(
         sought_images: false,
         probe_retried: false,
         waits: WaitsSoFar::default(),
+        rounds_end_ns: None,
     };
     if runner.options.lost {
         runner.repeat_fills(medium, stage, listener);
@@ -172,6 +173,7 @@ pub fn run<'a>(
             _ => runner.repeat(medium, stage, listener),
         }
     }
+    runner.rounds_end_ns = Some(0);
     runner.complete_intervals(listener);
     if runner.end.ended == Ended::Complete {
         runner.recheck_marks(
@@ -225,6 +227,8 @@ struct Runner<'a> {
     /// True if the medium was probed a second time.
     probe_retried: bool,
     waits: WaitsSoFar,
+    /// End of the rounds in nanoseconds of the run once they have begun; 0 once they are over.
+    rounds_end_ns: Option<u64>,
     end: RunEnd,
 }
 
@@ -424,7 +428,8 @@ impl Runner<'_> {
         // A test that looks at data knows itself what it has written, and may put back old data.
         medium.log().into_iter().for_each(|log| log.set_on(!test.needs().data));
         let started_ns = medium.now();
-        let later_ns = self.later_ns(index);
+        let run_ns = self.elapsed_ns(medium);
+        let later_ns = self.later_ns(index, run_ns, allotted_ns);
         let has_limit =
             self.plan.cells[index].has_time_limit() || self.plan.time_limit_ns.is_some();
         let reporter = ProgressReporter {
@@ -434,6 +439,7 @@ impl Runner<'_> {
             part: (0.0, 1.0),
             index,
             cell_started_ns: started_ns,
+            run_ns,
             allotted_ns,
             has_limit,
             later_ns,
@@ -635,9 +641,19 @@ impl Runner<'_> {
         })
     }
 
+    /// Expected nanoseconds of what comes after this cell, which has `allotted_ns` and begins at
+    /// `run_ns` of the run: the later cells and the rounds; `None` if that is unknown.
+    fn later_ns(&self, index: usize, run_ns: u64, allotted_ns: u64) -> Option<u64> {
+        if let Some(end_ns) = self.rounds_end_ns {
+            return Some(end_ns.saturating_sub(run_ns.saturating_add(allotted_ns)));
+        }
+        let cells_ns = self.later_cells_ns(index)?;
+        Some(cells_ns.saturating_add(self.expected_rounds_ns(run_ns.saturating_add(cells_ns))))
+    }
+
     /// Expected nanoseconds of the later cells: those with a limit by [`Runner::later_limits_ns`],
     /// the others at the rate of similar I/O so far; `None` if that is unknown.
-    fn later_ns(&self, index: usize) -> Option<u64> {
+    fn later_cells_ns(&self, index: usize) -> Option<u64> {
         let later = self.plan.cells.iter().enumerate().skip(index + 1);
         let mut later = later.filter(|(at, _)| !self.is_done(*at)).map(|(_, cell)| cell);
         if self.plan.time_limit_ns.is_some() || later.clone().all(PlannedCell::has_time_limit) {
@@ -663,8 +679,7 @@ impl Runner<'_> {
         } else {
             1.0
         };
-        let (later_ns, probes_ns) = self.rest_ns(index);
-        let later = (later_ns - probes_ns) as f64 * habit + probes_ns as f64;
+        let later = self.rest_ns(index).0 as f64 * habit;
         let left = self
             .plan
             .time_limit_ns

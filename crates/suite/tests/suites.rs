@@ -10,7 +10,7 @@ use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
 use flashmark_suite::definition::Suite;
 use flashmark_suite::{
-    Choice, NoStage, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, run,
+    CellProgress, Choice, NoStage, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, run,
 };
 use record::units::{GIB, MIB, SECOND_NS};
 use record::{
@@ -577,6 +577,37 @@ fn what_is_left_is_unknown_until_such_io_was_seen() {
     let known: Vec<u64> = fill_cells.iter().copied().filter(|ns| *ns > 0).collect();
     assert!(known.len() > fill_cells.len() / 2, "{} of {}", known.len(), fill_cells.len());
     assert!(known.iter().all(|ns| *ns < 4 * took_ns), "{took_ns}: {:?}", known.first());
+}
+
+/// Records the time of the run and the time left, in nanoseconds.
+#[derive(Default)]
+struct TimeLine(Vec<[f64; 2]>);
+
+impl RunListener for TimeLine {
+    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
+        if let RunEvent::Progress(CellProgress { remaining_ns, run_share: Some(share), .. }) = event
+        {
+            let left = *remaining_ns as f64;
+            self.0.push([left * share / (1.0 - share).max(1e-9), left]);
+        }
+        Ok(())
+    }
+}
+
+/// Rounds take half of a check: at half-time two seconds were left for thirty.
+#[test]
+fn the_time_left_at_half_time_counts_the_rounds() {
+    for name in ["a1", "usb3-extreme", "throttler"] {
+        let target = simulated(name);
+        let plan = Plan { time_limit_ns: Some(120 * SECOND_NS), ..plan("check", &[], &target) };
+        let mut times = TimeLine::default();
+        let options = RunOptions::new(1, &target, &NEVER);
+        let took = play_to(device(name, 1), &plan, options, &mut times).elapsed_ns as f64;
+        let half = |[at, _]: &[f64; 2]| (at - took / 2.0).abs();
+        let [at, left] = *times.0.iter().min_by(|a, b| half(a).total_cmp(&half(b))).unwrap();
+        let error = left / (took - at) - 1.0;
+        assert!(error.abs() < 0.5, "{name}: {left:.3e} ns at {at:.3e} of {took:.3e}");
+    }
 }
 
 /// Presses Ctrl-C when this round begins.

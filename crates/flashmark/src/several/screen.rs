@@ -62,7 +62,7 @@ impl SeveralScreen {
             Some("cell-started") => line.set(&line.doing(event)),
             Some("progress") => {
                 let left = event["remaining_ns"].as_u64();
-                let left = left.map(|ns| format!(", at most {} left", Nanos(ns)));
+                let left = left.map(|ns| format!(", about {} left", Nanos(ns)));
                 line.set(&format!("{}{}", line.doing(event), left.unwrap_or_default()));
             }
             Some("cell-finished") if line.bar.is_none() => {

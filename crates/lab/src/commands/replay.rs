@@ -216,5 +216,6 @@ fn show_progress(screen: &Screen, phase: &'static str, progress: ReplayProgress)
         bps: progress.bytes as f64 / seconds,
         written_bytes: progress.written_bytes,
         remaining_ns: left as u64,
+        run_share: None,
     }));
 }

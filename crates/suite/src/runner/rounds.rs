@@ -49,11 +49,8 @@ impl<'a> Runner<'a> {
         let places: Vec<usize> =
             (0..self.end.cells.len()).filter(|at| is_worth_rounds(&self.end.cells[*at])).collect();
         let began_ns = self.elapsed_ns(medium);
-        let own_ns = began_ns.max(MIN_NS);
-        // A round waits for what a cache puts off, which may take longer than the round.
-        let until = |most_ns: u64| (most_ns / 10 * 9).saturating_sub(self.reserved_ns());
-        let most_ns = self.plan.time_limit_ns.map_or(u64::MAX, until);
-        let until_ns = most_ns.min(began_ns.saturating_add(own_ns));
+        let until_ns = self.end_of_rounds_ns(began_ns);
+        self.rounds_end_ns = Some(until_ns);
         let mut random = Random::for_purpose(self.options.seed, "order of rounds");
         for turn in 2..=STEPS[STEPS.len() - 1] {
             let is_wanted = |place: &usize| wants_round(&self.end.cells[*place], turn);
@@ -86,6 +83,40 @@ impl<'a> Runner<'a> {
             }
         }
         self.end_rounds(&places, began_ns, listener);
+    }
+
+    /// Time of the run at which rounds end that begin at `began_ns`, in nanoseconds: they take no
+    /// longer than the measurements before them. A round waits for what a cache puts off, which may
+    /// take longer than the round.
+    fn end_of_rounds_ns(&self, began_ns: u64) -> u64 {
+        let until = |most_ns: u64| (most_ns / 10 * 9).saturating_sub(self.reserved_ns());
+        let most_ns = self.plan.time_limit_ns.map_or(u64::MAX, until);
+        most_ns.min(began_ns.saturating_add(began_ns.max(MIN_NS)))
+    }
+
+    /// Expected nanoseconds of rounds that begin at `began_ns`, if the cells to come are as fast as
+    /// those before and need the least number of rounds.
+    pub(super) fn expected_rounds_ns(&self, began_ns: u64) -> u64 {
+        if !self.plan.rounds || self.plan.times() > 1 {
+            return 0;
+        }
+        let done = self.end.cells.iter().filter(|cell| is_repeated(&cell.test));
+        let fast = || done.clone().filter(|cell| is_worth_rounds(cell));
+        let planned = self.plan.cells.iter().filter(|cell| is_repeated(&cell.test)).count();
+        let open = planned.saturating_sub(done.clone().count()) as f64;
+        let share = if open == planned as f64 {
+            1.0
+        } else {
+            fast().count() as f64 / (planned as f64 - open)
+        };
+        // A round takes about half of its limit.
+        let turn_ns = fast().map(longest_round_ns).sum::<u64>() / 2;
+        let turn_ns = turn_ns + (open * share) as u64 * limit_ns(ROUND_NS[0]) / 2;
+        if turn_ns == 0 {
+            return 0;
+        }
+        let wanted_ns = (STEPS[0] as u64 - 1) * turn_ns.max(self.apart_ns());
+        wanted_ns.min(self.end_of_rounds_ns(began_ns).saturating_sub(began_ns))
     }
 
     /// Nanoseconds of what comes after all rounds.

@@ -206,6 +206,7 @@ impl EventDisplay<'_> {
                     bps: 0.0,
                     written_bytes: (self.written)(),
                     remaining_ns: self.left_ns.unwrap_or(0),
+                    run_share: None,
                 }))
             }
             MatrixEvent::Finished(cells) => self.finished(&cells[0]),
