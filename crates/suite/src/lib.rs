@@ -36,7 +36,7 @@ mod target_info;
 #[cfg(test)]
 mod tests;
 mod transient;
-mod typed_settings;
+pub mod typed_settings;
 
 pub use backup::{Backup, MemoryBackup};
 pub use cell_context::{CellContext, Guarded};

@@ -81,6 +81,8 @@ kinds! {
     Word: &'static str = |settings, name, words| settings.choice(name, words);
     /// Some of some words.
     Words: Vec<&'static str> = |settings, name, words| settings.choices(name, words);
+    /// Any text.
+    Text: String = |settings, name, _| Ok(settings.text(name).to_owned());
     /// A region, one of `words`.
     RegionWord: Region = |settings, name, words| settings.choice(name, words).map(region_of);
     /// Regions, some of `words`.
@@ -128,6 +130,7 @@ impl WantedSpan {
 
 /// Defines the settings of a test, one per line: name, kind (with the words to choose from),
 /// published value, and description.
+#[macro_export]
 macro_rules! settings {
     ($name:ident { $($field:ident: $kind:ident $(($words:expr))? = $default:literal, $about:literal;)* }) => {
         /// The settings of the test.
@@ -154,4 +157,4 @@ macro_rules! settings {
         }
     };
 }
-pub(crate) use settings;
+pub use settings;

@@ -24,7 +24,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use device::Device;
-use suite::{Setting, SettingError, TestSettings};
+use suite::{SettingError, TestSettings};
 
 pub use error::WorkError;
 pub use files::PREFIX as FILES_PREFIX;
@@ -102,13 +102,8 @@ pub trait Workload {
 pub struct WorkloadKind {
     /// Name on the command line and in records: "record-ops".
     pub name: &'static str,
-    /// One line for people.
-    pub about: &'static str,
-    /// Section of the domain notes (docs/field) that names the article or tool which defines the
-    /// work.
-    pub source: &'static str,
-    /// Settings, with the published values as defaults.
-    pub settings: &'static [Setting],
+    /// Its settings, at the published values.
+    defaults: fn() -> TestSettings,
     make: fn(&TestSettings) -> Result<Box<dyn Workload>, SettingError>,
 }
 
@@ -123,20 +118,17 @@ pub static KINDS: &[WorkloadKind] =
 /// Names the works that there are, or the setting that is not possible.
 pub fn find(name: &str, settings: &[(String, String)]) -> Result<Box<dyn Workload>, WorkError> {
     if name.starts_with(FILES_PREFIX) {
-        let chosen = choose(files::NAME, files::SETTINGS, settings)?;
-        return Ok(Box::new(files::FilesWork::open(name, &chosen)?));
+        return Ok(Box::new(files::FilesWork::open(name, settings)?));
     }
     let kind =
         KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| WorkError::unknown(name))?;
-    Ok((kind.make)(&choose(kind.name, kind.settings, settings)?)?)
+    Ok((kind.make)(&choose((kind.defaults)(), settings)?)?)
 }
 
 fn choose(
-    name: &'static str,
-    known: &[Setting],
+    mut chosen: TestSettings,
     settings: &[(String, String)],
 ) -> Result<TestSettings, SettingError> {
-    let mut chosen = TestSettings::of(name, known);
     for (name, value) in settings {
         chosen.set(name, &value.as_str().into())?;
     }

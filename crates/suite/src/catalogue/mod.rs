@@ -31,6 +31,8 @@ pub(crate) mod testing;
 pub(crate) mod verify;
 mod whole_view;
 
+pub use record_ops::RecordOpsSettings;
+
 use record::alike::closest;
 use record::test;
 

@@ -13,34 +13,31 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use record::units::{KIB, MIB};
-use record::{Cell, Direction, Params, Path as Way, Region, Stop, Sync};
+use record::{Cell, Direction, Params, Stop, Sync};
 use rustix::fs::Advice;
 use stats::Random;
-use suite::{Setting, TestSettings};
+use suite::TestSettings;
+use suite::typed_settings::{TypedSettings as _, settings};
 
 use self::player::{FilePace, FilePlayer, OperationTimes};
 use super::clock::now_ns;
-use super::ledger::{Ledger, figure, sys};
+use super::ledger::{Ledger, buffered, figure, sys};
 use super::run::WorkloadRun;
-use super::{InspectionPoint, WorkError, Workload, WorkloadContext};
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext, choose};
 use crate::trace::TraceError;
 use crate::trace::files::{FileAction, FileTrace, FileTraceEnd, FileTraceSurvey};
 
 /// Prefix of such a work on the command line.
 pub const PREFIX: &str = "files:";
-pub(super) const NAME: &str = "files";
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "pace",
-        default: "max",
-        about: "max: without the pauses of the recording; recorded: no operation earlier than then",
-    },
-    Setting {
-        name: "below",
-        default: "/",
-        about: "directory of the recorded program whose files count",
-    },
-];
+const NAME: &str = "files";
+
+settings! {
+    FilesSettings {
+        pace: Word(["max", "recorded"]) = "max",
+            "max: without the pauses of the recording; recorded: no operation earlier than then";
+        below: Text = "/", "directory of the recorded program whose files count";
+    }
+}
 
 /// Operations that are read from the trace at once; reading them is not timed.
 const BATCH: usize = 4096;
@@ -62,15 +59,17 @@ impl FilesWork {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn open(name: &str, settings: &TestSettings) -> Result<FilesWork, WorkError> {
-        let recorded_pace = settings.choice("pace", &["max", "recorded"])? == "recorded";
+    pub fn open(name: &str, settings: &[(String, String)]) -> Result<FilesWork, WorkError> {
+        let settings = choose(TestSettings::of(NAME, FilesSettings::LIST), settings)?;
+        let settings = FilesSettings::read(&settings)?;
         let path = Path::new(name.strip_prefix(PREFIX).unwrap_or(name));
-        let read = FileTrace::open(path, settings.text("below"))
+        let read = FileTrace::open(path, &settings.below)
             .and_then(|trace| FileTraceSurvey::of(&trace).map(|survey| (trace, survey)));
         let (trace, survey) = read.map_err(broken)?;
         if survey.operations() == 0 {
             return Err(WorkError::impossible(NAME, "the recording has no operations there"));
         }
+        let recorded_pace = settings.pace == "recorded";
         Ok(FilesWork { name: name.to_owned(), trace, survey, recorded_pace })
     }
 
@@ -192,16 +191,7 @@ fn params(form: &str) -> Params {
         "fdatasync" => (None, Sync::Data),
         _ => (None, Sync::None),
     };
-    Params {
-        direction,
-        sync,
-        region: Some(Region::File),
-        path: Way::Buffered,
-        form: Some(form.into()),
-        queue_depth: 1,
-        threads: 1,
-        ..Params::default()
-    }
+    Params { direction, sync, ..buffered(form) }
 }
 
 fn broken(error: TraceError) -> WorkError {

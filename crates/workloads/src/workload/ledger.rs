@@ -3,7 +3,7 @@
 use std::io;
 
 use device::Completion;
-use record::{Cell, Estimate, Params, PlannedCell, SeriesAxis, Stop, metric};
+use record::{Cell, Estimate, Params, Path, PlannedCell, Region, SeriesAxis, Stop, metric};
 use suite::IoTally;
 
 use super::clock::now_ns;
@@ -61,6 +61,18 @@ impl Ledger {
             cell.written_bytes = cell.bytes;
         }
         cell
+    }
+}
+
+/// Parameters of I/O to files through the page cache, one after the other.
+pub(super) fn buffered(form: &str) -> Params {
+    Params {
+        region: Some(Region::File),
+        path: Path::Buffered,
+        form: Some(form.into()),
+        queue_depth: 1,
+        threads: 1,
+        ..Params::default()
     }
 }
 

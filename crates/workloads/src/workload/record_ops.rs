@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use device::{Device, Extent, ExtentGuard, Extents, Facts};
 use host::Roots;
 use record::{Cell, Ended, TargetKind, test};
+use suite::catalogue::RecordOpsSettings;
 use suite::definition::{Suite, SuiteEntry};
+use suite::typed_settings::TypedSettings as _;
 use suite::{
     Choice, FileStage, FileStageError, Plan, PlanError, RunEnd, RunEvent, RunListener, RunOptions,
-    Setting, SettingError, StagedFile, TargetInfo, TestSettings,
+    SettingError, StagedFile, TargetInfo, TestSettings,
 };
 
 use super::run::WorkloadRun;
@@ -20,38 +22,19 @@ use super::{
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: test::RECORD_OPS,
-    about: "writes and reads the records of a file like iozone, O_DIRECT and O_SYNC: operations per second",
-    source: "docs/field/iozone.md#single-file",
-    settings: &[
-        Setting {
-            name: "forms",
-            default: "write,rewrite,random-read,random-write",
-            about: "what to measure",
-        },
-        Setting { name: "size", default: "512MiB", about: "size of the file" },
-        Setting { name: "block", default: "4KiB", about: "size of a record" },
-        Setting {
-            name: "sync",
-            default: "file",
-            about: "when a write is done: none, data (O_DSYNC), file (O_SYNC)",
-        },
-        Setting { name: "content", default: "byte:165", about: "content; iozone repeats one byte" },
-        Setting {
-            name: "certainty",
-            default: "0%",
-            about: "stop when the interval is this narrow; 0% goes through all records",
-        },
-        Setting {
-            name: "min_time",
-            default: "3s",
-            about: "least time per form, where the interval ends it",
-        },
-        Setting { name: "max_time", default: "10m", about: "time limit per form" },
-    ],
+    defaults,
     make: |settings| Ok(Box::new(RecordOps::new(settings)?)),
 };
 
-const FORMS: [&str; 4] = ["write", "rewrite", "random-read", "random-write"];
+/// The settings of the test, without its forms on the raw medium.
+fn defaults() -> TestSettings {
+    let mut settings = TestSettings::of(KIND.name, RecordOpsSettings::LIST);
+    for (name, value) in [("forms", "write,rewrite,random-read,random-write"), ("max_time", "10m")] {
+        settings.set(name, &value.into()).expect("the test has this setting");
+    }
+    settings
+}
+
 /// The form that decides whether a medium is usable under a system.
 const HEADLINE: &str = "random-write";
 /// Bytes of a file that is never read or written; the suite needs a medium for its clock.
@@ -64,7 +47,10 @@ struct RecordOps {
 
 impl RecordOps {
     fn new(settings: &TestSettings) -> Result<RecordOps, SettingError> {
-        settings.choices("forms", &FORMS)?;
+        let RecordOpsSettings { forms, size, .. } = RecordOpsSettings::read(settings)?;
+        if let Some(raw) = forms.iter().find(|form| form.starts_with("raw-")) {
+            return Err(settings.bad("forms", format!("'{raw}' needs a raw medium")));
+        }
         let entry = SuiteEntry {
             test: KIND.name.into(),
             settings: settings.all(),
@@ -72,12 +58,12 @@ impl RecordOps {
         };
         let suite = Suite {
             name: KIND.name.into(),
-            about: KIND.about.into(),
+            about: String::new(),
             time_limit_ns: None,
             rounds: false,
             tests: vec![entry],
         };
-        let work = RecordOps { suite, size_bytes: settings.size("size")? };
+        let work = RecordOps { suite, size_bytes: size };
         // Settings that cannot be are told now, and not when everything is mounted.
         match work.plan(any_facts()) {
             Err(PlanError::Setting(error)) => Err(error),

@@ -23,67 +23,53 @@ use std::fs::File;
 use std::io::Write as _;
 
 use record::units::SECOND_NS;
-use record::{Cell, Content, Direction, Params, Path, Region, Series, SeriesAxis, Stop, Sync};
-use suite::{Setting, SettingError, TestSettings};
+use record::{Cell, Content, Direction, Params, Path, Series, SeriesAxis, Stop, Sync};
+use suite::TestSettings;
+use suite::typed_settings::{TypedSettings as _, settings};
 
 use self::file::Shape;
+use self::page::Pages;
 use self::poll::Polls;
 use super::clock::now_ns;
-use super::ledger::{Ledger, figure};
+use super::ledger::{Ledger, buffered, figure};
 use super::run::{self, WorkloadRun};
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "rrd",
-    about: "polls of a monitoring server: the round-robin files of all sources are updated; time of a poll, backlog",
-    source: "docs/field/rrdtool.md#rrdtool",
-    settings: &[
-        Setting {
-            name: "forms",
-            default: "buffered,coalesced,page",
-            about: "files through the page cache; the same with coalesced writes; pages past it",
-        },
-        Setting { name: "files", default: "1244", about: "how many files" },
-        Setting { name: "sources", default: "2", about: "data sources of a file" },
-        Setting { name: "polls", default: "6", about: "how many polls" },
-        Setting {
-            name: "interval",
-            default: "300s",
-            about: "time between two polls of the server, for load and backlog",
-        },
-        Setting {
-            name: "coalesce",
-            default: "6",
-            about: "polls whose readings go into a file together, in the coalesced form",
-        },
-        Setting {
-            name: "sync",
-            default: "poll",
-            about: "when files are durable: at the end of a poll (poll), or when the kernel likes (kernel)",
-        },
-        Setting { name: "pause", default: "0s", about: "wait this long between two polls" },
-        Setting { name: "max_time", default: "20m", about: "time limit per form" },
-    ],
-    make: |settings| Ok(Box::new(Rrd::new(settings)?)),
+    defaults: || TestSettings::of("rrd", Rrd::LIST),
+    make: |settings| {
+        let rrd = Rrd::read(settings)?;
+        if rrd.sources > MAX_SOURCES {
+            return Err(settings.bad("sources", format!("at most {MAX_SOURCES} sources")));
+        }
+        if rrd.interval == 0 {
+            return Err(settings.bad("interval", "must be more than 0"));
+        }
+        Ok(Box::new(rrd))
+    },
 };
 
-const FORMS: [&str; 3] = ["buffered", "coalesced", "page"];
+settings! {
+    Rrd {
+        forms: Words(["buffered", "coalesced", "page"]) = "buffered,coalesced,page",
+            "files through the page cache; the same with coalesced writes; pages past it";
+        files: Count = "1244", "how many files";
+        sources: Count = "2", "data sources of a file";
+        polls: Count = "6", "how many polls";
+        interval: Time = "300s", "time between two polls of the server, for load and backlog";
+        coalesce: Count = "6",
+            "polls whose readings go into a file together, in the coalesced form";
+        sync: Word(["poll", "kernel"]) = "poll",
+            "when files are durable: at the end of a poll (poll), or when the kernel likes (kernel)";
+        pause: Time = "0s", "wait this long between two polls";
+        max_time: Time = "20m", "time limit per form";
+    }
+}
+
 const PAGE_BYTES: u64 = 4096;
 /// A file beyond this has no like in practice.
 const MAX_SOURCES: u64 = 64;
-
-#[derive(Debug)]
-struct Rrd {
-    forms: Vec<&'static str>,
-    files: u64,
-    shape: Shape,
-    polls: u64,
-    interval_ns: u64,
-    coalesce: u64,
-    sync_polls: bool,
-    pause_ns: u64,
-    max_ns: u64,
-}
 
 /// What the polls of one form came to.
 #[derive(Default)]
@@ -97,40 +83,24 @@ struct Account {
     timed_out: bool,
 }
 
+impl Account {
+    fn wrote(&mut self, writes: u64, bytes: u64) {
+        self.writes += writes;
+        self.written_bytes += bytes;
+    }
+}
+
 impl Rrd {
-    fn new(settings: &TestSettings) -> Result<Rrd, SettingError> {
-        let sources = settings.count("sources")?;
-        if sources > MAX_SOURCES {
-            return Err(settings.bad("sources", format!("at most {MAX_SOURCES} sources")));
-        }
-        let interval_ns = settings.duration_ns("interval")?;
-        if interval_ns == 0 {
-            return Err(settings.bad("interval", "must be more than 0"));
-        }
-        Ok(Rrd {
-            forms: settings.choices("forms", &FORMS)?,
-            files: settings.count("files")?,
-            shape: Shape::cacti(sources),
-            polls: settings.count("polls")?,
-            interval_ns,
-            coalesce: settings.count("coalesce")?,
-            sync_polls: settings.choice("sync", &["poll", "kernel"])? == "poll",
-            pause_ns: settings.duration_ns("pause")?,
-            max_ns: settings.duration_ns("max_time")?,
-        })
-    }
-
-    /// Room of one file where all lie one after the other.
-    fn slot_bytes(&self) -> u64 {
-        self.shape.file_bytes().next_multiple_of(PAGE_BYTES)
-    }
-
-    /// Real files, updated poll by poll.
-    fn buffered(&self, coalesce: u64, run: &mut WorkloadRun<'_, '_>) -> Result<Account, WorkError> {
-        let mut polls = Polls::new(&self.shape, self.files, run);
-        polls.make_files(run)?;
+    /// Makes the files, and updates them poll by poll.
+    fn polls(&self, form: &str, run: &mut WorkloadRun<'_, '_>) -> Result<Account, WorkError> {
+        let mut polls = Polls::new(Shape::cacti(self.sources), self.files, run);
+        let mut pages = match form {
+            "page" => Some(Pages::laid_down(&polls.shape, self.files, run)?),
+            _ => polls.make_files(run).map(|()| None)?,
+        };
         run.sync()?;
         run.show(InspectionPoint::Before);
+        let coalesce = self.coalesced(form);
         let mut journal = match coalesce {
             1 => None,
             _ => Some(run.check("making the journal", File::create_new(run.path("journal")))?),
@@ -139,54 +109,43 @@ impl Rrd {
         let started_ns = now_ns();
         for poll in 0..self.polls {
             let begun_ns = now_ns();
+            let is_last = poll + 1 == self.polls;
             polls.read_sources();
             if let Some(journal) = &mut journal {
                 let lines = polls.journal_lines();
                 run.check("writing the journal", journal.write_all(&lines))?;
-                (account.writes, account.written_bytes) =
-                    (account.writes + 1, account.written_bytes + lines.len() as u64);
+                account.wrote(1, lines.len() as u64);
             }
-            let is_due = (poll + 1) % coalesce == 0 || poll + 1 == self.polls;
+            let is_due = (poll + 1) % coalesce == 0 || is_last;
             for file in 0..if is_due { self.files } else { 0 } {
-                let (writes, bytes) = polls.update(file, run, &mut account.ledger)?;
-                (account.writes, account.written_bytes) =
-                    (account.writes + writes, account.written_bytes + bytes);
-                run.checkpoint("polling", self.share(poll, file), account.ledger.ops())?;
+                match &mut pages {
+                    Some(pages) => pages.update(file, &polls.due(file), poll, &mut account)?,
+                    None => polls.update(file, run, &mut account)?,
+                }
+                let share = (poll as f64 + file as f64 / self.files as f64) / self.polls as f64;
+                run.checkpoint("polling", share, account.ledger.ops())?;
             }
             if is_due {
                 polls.forget();
             }
-            if self.sync_polls {
-                run.sync()?;
+            match &mut pages {
+                Some(pages) => pages.flush()?,
+                None if self.sync == "poll" => run.sync().map(drop)?,
+                None => {}
             }
-            if self.is_over(begun_ns, started_ns, poll, &mut account, run)? {
+            account.poll_ns.push(now_ns() - begun_ns);
+            account.timed_out = !is_last && now_ns() - started_ns >= self.max_time;
+            if is_last || account.timed_out {
                 break;
             }
+            run.rest(self.pause)?;
         }
         Ok(account)
     }
 
-    fn share(&self, poll: u64, file: u64) -> f64 {
-        (poll as f64 + file as f64 / self.files as f64) / self.polls as f64
-    }
-
-    /// Notes a poll; `true` if there is no time for another one.
-    fn is_over(
-        &self,
-        begun_ns: u64,
-        started_ns: u64,
-        poll: u64,
-        account: &mut Account,
-        run: &WorkloadRun<'_, '_>,
-    ) -> Result<bool, WorkError> {
-        let now_ns = now_ns();
-        account.poll_ns.push(now_ns - begun_ns);
-        let is_last = poll + 1 == self.polls;
-        account.timed_out = !is_last && now_ns - started_ns >= self.max_ns;
-        if !is_last && !account.timed_out {
-            run.rest(self.pause_ns)?;
-        }
-        Ok(is_last || account.timed_out)
+    /// Polls whose readings go into a file together.
+    fn coalesced(&self, form: &str) -> u64 {
+        if form == "coalesced" { self.coalesce } else { 1 }
     }
 
     fn form(
@@ -195,11 +154,7 @@ impl Rrd {
         form: &'static str,
         run: &mut WorkloadRun<'_, '_>,
     ) -> Result<Cell, WorkError> {
-        let account = match form {
-            "page" => self.pages(run)?,
-            "coalesced" => self.buffered(self.coalesce, run)?,
-            _ => self.buffered(1, run)?,
-        };
+        let account = self.polls(form, run)?;
         run.show(InspectionPoint::After);
         run.empty()?;
         Ok(self.cell(number, form, account))
@@ -207,24 +162,21 @@ impl Rrd {
 
     fn params(&self, form: &str) -> Params {
         let page = form == "page";
-        let coalesce = if form == "coalesced" { self.coalesce } else { 1 };
-        let other =
-            [("files", self.files), ("sources", self.shape.sources), ("coalesce", coalesce)];
-        let mut params = Params {
+        let other = [
+            ("files", self.files as f64),
+            ("sources", self.sources as f64),
+            ("coalesce", self.coalesced(form) as f64),
+            ("interval_s", self.interval as f64 / SECOND_NS as f64),
+        ];
+        Params {
             direction: Some(Direction::Write),
             block_bytes: page.then_some(PAGE_BYTES),
-            region: Some(Region::File),
-            sync: if self.sync_polls || page { Sync::File } else { Sync::None },
+            sync: if self.sync == "poll" || page { Sync::File } else { Sync::None },
             path: if page { Path::Direct } else { Path::Buffered },
             content: page.then_some(Content::Incompressible),
-            form: Some(form.into()),
-            queue_depth: 1,
-            threads: 1,
-            other: other.into_iter().map(|(name, value)| (name.to_owned(), value as f64)).collect(),
-            ..Params::default()
-        };
-        params.other.insert("interval_s".into(), self.interval_ns as f64 / SECOND_NS as f64);
-        params
+            other: other.map(|(name, value)| (name.to_owned(), value)).into(),
+            ..buffered(form)
+        }
     }
 
     fn cell(&self, number: usize, form: &str, account: Account) -> Cell {
@@ -242,12 +194,12 @@ impl Rrd {
             cell.elapsed_ns as f64 / polls.max(1) as f64,
             poll_ns.iter().copied().max().unwrap_or(0),
         );
-        let [at_end, at_worst] = backlog(&poll_ns, self.interval_ns);
+        let [at_end, at_worst] = backlog(&poll_ns, self.interval);
         let figures = [
             ("poll_ns", mean),
             ("poll_max_ns", worst as f64),
             ("updates_per_s", updates as f64 * 1e9 / cell.elapsed_ns.max(1) as f64),
-            ("load", mean / self.interval_ns as f64),
+            ("load", mean / self.interval as f64),
             ("backlog_ns", at_end as f64),
             ("backlog_max_ns", at_worst as f64),
             ("writes_per_poll", writes as f64 / polls.max(1) as f64),
@@ -286,7 +238,7 @@ impl Workload for Rrd {
     }
 
     fn needs_bytes(&self) -> u64 {
-        let bytes = self.files * (self.slot_bytes() + 1024);
+        let bytes = self.files * (Shape::cacti(self.sources).slot_bytes() + 1024);
         bytes + bytes / 32 + (16 << 20)
     }
 

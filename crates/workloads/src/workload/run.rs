@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use record::Cell;
+use record::{Cell, Stop};
 use record::units::MILLISECOND_NS;
 use stats::Random;
 
@@ -130,6 +130,25 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
             });
         }
         Ok(())
+    }
+
+    /// Does so many steps, each by its number; fewer when `max_ns` nanoseconds are over.
+    pub fn steps(
+        &mut self,
+        what: &'static str,
+        count: u64,
+        max_ns: u64,
+        mut step: impl FnMut(&Self, u64) -> Result<(), WorkError>,
+    ) -> Result<Stop, WorkError> {
+        let started_ns = now_ns();
+        for number in 0..count {
+            step(self, number)?;
+            self.checkpoint(what, (number + 1) as f64 / count as f64, number + 1)?;
+            if now_ns() - started_ns >= max_ns {
+                return Ok(Stop::Time);
+            }
+        }
+        Ok(Stop::Ops)
     }
 
     /// Checks that the work may go on; `Err` once `stop` is set.

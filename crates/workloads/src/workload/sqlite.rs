@@ -3,61 +3,44 @@
 //! table with an index on a random key, so that it changes three or four pages. `wal` appends them
 //! to a log and copies that back at each checkpoint (SQLite's own: every 1000 pages); `delete`
 //! copies the old pages to a journal, syncs, changes the database, syncs, and removes the journal.
-//! `synchronous=FULL`: no committed row is ever lost.
+//! `synchronous=FULL`: no committed row is ever lost (sqlite.org/pragma.html#pragma_synchronous).
 
 use std::io;
 use std::path::Path as FilePath;
 
-use record::{Cell, Content, Direction, Params, Path, Region, Stop, Sync};
+use record::{Cell, Content, Direction, Params, Sync};
 use rusqlite::{Connection, ErrorCode, params};
-use suite::{Setting, SettingError, TestSettings};
+use record::units::MIB;
+use suite::TestSettings;
+use suite::typed_settings::{TypedSettings as _, settings};
 
-use super::clock::now_ns;
-use super::ledger::{Ledger, figure};
+use super::ledger::{Ledger, buffered, figure};
 use super::run::{self, WorkloadRun};
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "sqlite",
-    about: "commits one row at a time through SQLite, synchronous=FULL: commits per second",
-    source: "sqlite.org/pragma.html#pragma_synchronous, wal.html",
-    settings: &[
-        Setting {
-            name: "journal",
-            default: "wal,delete",
-            about: "journal: wal, delete (rollback journal)",
-        },
-        Setting { name: "commits", default: "2000", about: "how many commits" },
-        Setting { name: "rows", default: "1", about: "rows of a commit" },
-        Setting { name: "value", default: "100", about: "bytes of a row's value" },
-        Setting { name: "max_time", default: "60s", about: "at most this long a journal mode" },
-    ],
-    make: |settings| Ok(Box::new(Sqlite::new(settings)?)),
+    defaults: || TestSettings::of("sqlite", Sqlite::LIST),
+    make: |settings| {
+        let sqlite = Sqlite::read(settings)?;
+        if sqlite.value > MIB {
+            return Err(settings.bad("value", "a value has at most 1 MiB"));
+        }
+        Ok(Box::new(sqlite))
+    },
 };
 
-struct Sqlite {
-    journals: Vec<&'static str>,
-    commits: u64,
-    rows: u64,
-    value_bytes: u64,
-    max_ns: u64,
+settings! {
+    Sqlite {
+        journal: Words(["wal", "delete"]) = "wal,delete", "journal: wal, delete (rollback journal)";
+        commits: Count = "2000", "how many commits";
+        rows: Count = "1", "rows of a commit";
+        value: Size = "100", "bytes of a row's value";
+        max_time: Time = "60s", "at most this long a journal mode";
+    }
 }
 
 impl Sqlite {
-    fn new(settings: &TestSettings) -> Result<Sqlite, SettingError> {
-        let value_bytes = settings.size("value")?;
-        if value_bytes > 1 << 20 {
-            return Err(settings.bad("value", "a value has at most 1 MiB"));
-        }
-        Ok(Sqlite {
-            journals: settings.choices("journal", &["wal", "delete"])?,
-            commits: settings.count("commits")?,
-            rows: settings.count("rows")?,
-            value_bytes,
-            max_ns: settings.duration_ns("max_time")?,
-        })
-    }
-
     fn mode(
         &self,
         number: usize,
@@ -77,21 +60,15 @@ impl Sqlite {
             return Err(WorkError::impossible(KIND.name, reason));
         }
         let mut random = run.random("keys");
-        let mut value = vec![0u8; self.value_bytes as usize];
+        let mut value = vec![0u8; self.value as usize];
         let mut ledger = Ledger::default();
-        let (mut stop, started_ns) = (Stop::Ops, now_ns());
-        for done in 0..self.commits {
+        let stop = run.steps("committing", self.commits, self.max_time, |_, _| {
             value.iter_mut().for_each(|byte| *byte = random.bits() as u8);
             let keys: Vec<i64> = (0..self.rows).map(|_| random.bits() as i64).collect();
             let committed =
-                ledger.time(self.rows * self.value_bytes, || commit(&mut database, &keys, &value));
-            committed.map_err(|error| failure("committing", &error))?;
-            run.checkpoint("committing", (done + 1) as f64 / self.commits as f64, done + 1)?;
-            if now_ns() - started_ns >= self.max_ns {
-                stop = Stop::Time;
-                break;
-            }
-        }
+                ledger.time(self.rows * self.value, || commit(&mut database, &keys, &value));
+            committed.map_err(|error| failure("committing", &error))
+        })?;
         let rows = ledger.ops() * self.rows;
         let found =
             check(&database).map_err(|error| failure("reading the database back", &error))?;
@@ -114,19 +91,12 @@ impl Sqlite {
     fn params(&self, journal: &str) -> Params {
         Params {
             direction: Some(Direction::Write),
-            region: Some(Region::File),
             sync: Sync::File,
-            path: Path::Buffered,
             content: Some(Content::Incompressible),
-            form: Some(journal.into()),
-            queue_depth: 1,
-            threads: 1,
-            other: [
-                ("rows".to_owned(), self.rows as f64),
-                ("value_bytes".to_owned(), self.value_bytes as f64),
-            ]
-            .into(),
-            ..Params::default()
+            other: [("rows", self.rows), ("value_bytes", self.value)]
+                .map(|(name, value)| (name.to_owned(), value as f64))
+                .into(),
+            ..buffered(journal)
         }
     }
 }
@@ -139,13 +109,13 @@ impl Workload for Sqlite {
     fn needs_bytes(&self) -> u64 {
         // Row, index entry and half-full pages; the log of 1000 pages twice over; and what the file
         // system's own log takes.
-        self.commits * self.rows * (self.value_bytes + 64) * 3 + (32 << 20)
+        self.commits * self.rows * (self.value + 64) * 3 + (32 << 20)
     }
 
     /// Returns a cell for each journal mode: `iops` are commits per second. `bytes` are those of
     /// the values, not those that SQLite writes for them.
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
-        run::each(KIND.name, context, &self.journals, |number, journal, run| {
+        run::each(KIND.name, context, &self.journal, |number, journal, run| {
             self.mode(number, journal, run)
         })
     }

@@ -22,62 +22,63 @@ use device::content::DataGenerator;
 use device::{Extent, IoError};
 use record::units::MILLISECOND_NS;
 use record::{
-    Cell, Content, Direction, Estimate, Flag, Histogram, Metrics, Params, Path, Pattern, Region,
-    SeriesAxis, Stop, metric,
+    Cell, Direction, Estimate, Flag, Histogram, Metrics, Params, Path, Pattern, Series, Stop,
+    metric,
 };
 use stats::latency;
-use suite::{Setting, SettingError, TestSettings};
+use suite::TestSettings;
+use suite::typed_settings::{TypedSettings as _, settings};
 
 use self::turns::{Turns, WorkerEnd};
 use self::worker::work;
 use super::clock::now_ns;
-use super::ledger::figure;
+use super::ledger::{buffered, figure};
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, WorkFile, Workload, WorkloadContext, WorkloadKind};
 use crate::single_io::lay_down;
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "threads",
-    about: "threads with a file each, as iozone -T, and the same with large files: sum, parent's view, fairness",
-    source: "docs/field/iozone.md#threads",
-    settings: &[
-        Setting {
-            name: "forms",
-            default: "honest,published",
-            about: "large files for a time; iozone's own form",
-        },
-        Setting {
-            name: "phases",
-            default: "write,rewrite,read,reread,random-read,random-write",
-            about: "what to measure, in iozone's order",
-        },
-        Setting { name: "threads", default: "4", about: "how many" },
-        Setting { name: "block", default: "4KiB", about: "size of a record" },
-        Setting {
-            name: "size",
-            default: "1MiB",
-            about: "size of a thread's file in the published form",
-        },
-        Setting {
-            name: "honest_size",
-            default: "64MiB",
-            about: "size of a thread's file in the honest form",
-        },
-        Setting { name: "time", default: "10s", about: "time of a phase in the honest form" },
-        Setting {
-            name: "pause",
-            default: "2s",
-            about: "sync and wait this long before each phase",
-        },
-        Setting { name: "content", default: "byte:165", about: "content; iozone repeats one byte" },
-        Setting {
-            name: "max_time",
-            default: "10m",
-            about: "at most this long a phase of the published form",
-        },
-    ],
-    make: |settings| Ok(Box::new(Threads::new(settings)?)),
+    defaults: || TestSettings::of("threads", Threads::LIST),
+    make: |settings| {
+        let threads = Threads::read(settings)?;
+        if threads.threads > MAX_THREADS {
+            return Err(settings.bad("threads", format!("at most {MAX_THREADS} threads")));
+        }
+        for (name, bytes) in [("size", threads.size), ("honest_size", threads.honest_size)] {
+            match bytes / threads.block {
+                0 => {
+                    let block = threads.block;
+                    let why = format!("a file has at least one record of {block} bytes");
+                    return Err(settings.bad(name, why));
+                }
+                records if records > u64::from(u32::MAX) => {
+                    return Err(settings.bad(name, "too many records"));
+                }
+                _ => {}
+            }
+        }
+        Ok(Box::new(threads))
+    },
 };
+
+settings! {
+    Threads {
+        forms: Words(["honest", "published"]) = "honest,published",
+            "large files for a time; iozone's own form";
+        phases: Words(PHASES.each_ref().map(|phase| phase.name)) =
+            "write,rewrite,read,reread,random-read,random-write",
+            "what to measure, in iozone's order";
+        threads: Count = "4", "how many";
+        block: Block = "4KiB", "size of a record";
+        size: Size = "1MiB", "size of a thread's file in the published form";
+        honest_size: Size = "64MiB", "size of a thread's file in the honest form";
+        time: Time = "10s", "time of a phase in the honest form";
+        pause: Time = "2s", "sync and wait this long before each phase";
+        content: Data = "byte:165", "content; iozone repeats one byte";
+        max_time: Time = "10m", "at most this long a phase of the published form";
+    }
+}
 
 /// A phase.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ const fn phase(
 }
 
 /// In iozone's order.
-const PHASES: [Phase; 6] = [
+static PHASES: [Phase; 6] = [
     phase("write", Direction::Write, Pattern::Sequential, true),
     phase("rewrite", Direction::Write, Pattern::Sequential, false),
     phase("read", Direction::Read, Pattern::Sequential, false),
@@ -125,57 +126,13 @@ struct Form {
     pub time_ns: Option<u64>,
 }
 
-#[derive(Debug)]
-struct Threads {
-    forms: Vec<Form>,
-    phases: Vec<&'static Phase>,
-    threads: u32,
-    block_bytes: u64,
-    content: Content,
-    pause_ns: u64,
-    max_ns: u64,
-}
-
 impl Threads {
-    fn new(settings: &TestSettings) -> Result<Threads, SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else {
-            return Err(settings.bad("block", "takes one size"));
+    fn named(&self, form: &'static str) -> Form {
+        let (size_bytes, time_ns) = match form {
+            "honest" => (self.honest_size, Some(self.time)),
+            _ => (self.size, None),
         };
-        let [content] = settings.contents("content")?[..] else {
-            return Err(settings.bad("content", "takes one kind"));
-        };
-        let threads = settings.count("threads")?;
-        if threads > MAX_THREADS {
-            return Err(settings.bad("threads", format!("at most {MAX_THREADS} threads")));
-        }
-        let size = |name: &str| match settings.size(name)? / block_bytes * block_bytes {
-            0 => Err(settings
-                .bad(name, format!("a file has at least one record of {block_bytes} bytes"))),
-            bytes if bytes / block_bytes > u64::from(u32::MAX) => {
-                Err(settings.bad(name, "too many records"))
-            }
-            bytes => Ok(bytes),
-        };
-        let honest = Form {
-            name: "honest",
-            size_bytes: size("honest_size")?,
-            time_ns: Some(settings.duration_ns("time")?),
-        };
-        let published = Form { name: "published", size_bytes: size("size")?, time_ns: None };
-        let forms = settings.choices("forms", &[honest.name, published.name])?;
-        let phases = settings.choices("phases", &PHASES.each_ref().map(|phase| phase.name))?;
-        Ok(Threads {
-            forms: forms
-                .iter()
-                .map(|name| if *name == honest.name { honest } else { published })
-                .collect(),
-            phases: PHASES.iter().filter(|phase| phases.contains(&phase.name)).collect(),
-            threads: threads as u32,
-            block_bytes,
-            content,
-            pause_ns: settings.duration_ns("pause")?,
-            max_ns: settings.duration_ns("max_time")?,
-        })
+        Form { name: form, size_bytes: size_bytes / self.block * self.block, time_ns }
     }
 
     /// Runs all phases of a form, on files of its own.
@@ -189,13 +146,13 @@ impl Threads {
         let paths: Vec<PathBuf> = (0..self.threads)
             .map(|thread| run.path(&format!("{}.DUMMY.{thread}", form.name)))
             .collect();
-        for phase in &self.phases {
+        for phase in PHASES.iter().filter(|phase| self.phases.contains(&phase.name)) {
             run.part(cells.len() as f64 / steps, (cells.len() + 1) as f64 / steps);
             if phase.name != "write" {
                 self.lay_down(form, &paths, run)?;
             }
             run.sync()?;
-            run.rest(self.pause_ns)?;
+            run.rest(self.pause)?;
             let number = cells.len() + 1;
             cells.push(self.phase(form, phase, &paths, number, run)?);
         }
@@ -213,7 +170,7 @@ impl Threads {
         for (thread, path) in (0..).zip(paths) {
             let mut file = (run.context.open)(path, form.size_bytes)?;
             let there = run.check("looking at its files", std::fs::metadata(path))?.len();
-            let there = there / self.block_bytes * self.block_bytes;
+            let there = there / self.block * self.block;
             let missing = Extent::new(there, form.size_bytes.saturating_sub(there));
             let generator = DataGenerator::new(thread);
             let data = (&generator, self.content, 0);
@@ -241,17 +198,17 @@ impl Threads {
         let seed = run.random("order").bits();
         let open = |path: &PathBuf| {
             let mut file = (run.context.open)(path, form.size_bytes)?;
-            let prepared = file.prepare(1, self.block_bytes as usize);
+            let prepared = file.prepare(1, self.block as usize);
             prepared.map(|()| file).map_err(|error| failed("making a buffer", &error))
         };
         let files = paths.iter().map(open).collect::<Result<Vec<WorkFile>, _>>()?;
         let direct = files.iter().all(|file| !file.facts().direct_refused);
-        let limit_ns = form.time_ns.unwrap_or(self.max_ns);
+        let limit_ns = form.time_ns.unwrap_or(self.max_time);
         let signals = Signals::new(files.len() + 1);
         let (ends, parent_ns, interrupted) = std::thread::scope(|scope| {
             let signals = &signals;
             let spawn = |(thread, file): (u64, WorkFile)| {
-                let block_bytes = self.block_bytes;
+                let block_bytes = self.block;
                 let turns = Turns { form, phase, block_bytes, order: None, limit_ns, signals };
                 scope.spawn(move || work(file, thread, self.content, seed, turns))
             };
@@ -285,7 +242,7 @@ impl Threads {
         run: &mut WorkloadRun<'_, '_>,
     ) -> Result<(), WorkError> {
         let workers = self.threads as usize;
-        let all = (form.size_bytes / self.block_bytes * workers as u64).max(1) as f64;
+        let all = (form.size_bytes / self.block * workers as u64).max(1) as f64;
         while signals.finished.load(Ordering::Relaxed) < workers {
             let done = signals.done.load(Ordering::Relaxed);
             let timed = (now_ns() - begun_ns) as f64 / limit_ns as f64;
@@ -303,15 +260,12 @@ impl Threads {
         Params {
             direction: Some(phase.direction),
             pattern: Some(phase.pattern),
-            block_bytes: Some(self.block_bytes),
-            region: Some(Region::File),
+            block_bytes: Some(self.block),
             span_bytes: Some(form.size_bytes),
             path: if direct { Path::Direct } else { Path::Buffered },
             content: Some(self.content),
-            form: Some(format!("{}-{}", form.name, phase.name)),
-            queue_depth: 1,
-            threads: self.threads,
-            ..Params::default()
+            threads: self.threads as u32,
+            ..buffered(&format!("{}-{}", form.name, phase.name))
         }
     }
 
@@ -327,7 +281,7 @@ impl Threads {
         let params = self.params(form, phase, direct);
         let mut cell = Cell::begun(format!("{}/{number}", KIND.name), KIND.name, params);
         cell.ops = ends.iter().map(|end| end.ops).sum();
-        cell.bytes = cell.ops * self.block_bytes;
+        cell.bytes = cell.ops * self.block;
         cell.written_bytes = if phase.direction == Direction::Write {
             ends.iter().map(|end| end.moved_bytes).sum()
         } else {
@@ -337,9 +291,12 @@ impl Threads {
         cell.stop = if ends.iter().any(|end| end.timed_out) { Stop::Time } else { Stop::Bytes };
         let mut histogram = Histogram::default();
         ends.iter().for_each(|end| histogram.merge(&end.ledger.tally.histogram));
-        cell.metrics = metrics(&ends, &histogram, self.block_bytes, parent_ns);
-        cell.series =
-            ends.iter().map(|end| end.ledger.tally.stall_series()).enumerate().map(named).collect();
+        cell.metrics = metrics(&ends, &histogram, self.block, parent_ns);
+        let series = |(thread, end): (usize, &WorkerEnd)| Series {
+            name: format!("slowest I/O, thread {thread}"),
+            ..end.ledger.tally.stall_series()
+        };
+        cell.series = ends.iter().enumerate().map(series).collect();
         cell.flags = flags(&ends);
         if !direct {
             cell.flags.push(Flag::Cached);
@@ -375,12 +332,6 @@ impl Signals {
             finished: AtomicUsize::new(0),
         }
     }
-}
-
-fn named((thread, mut series): (usize, record::Series)) -> record::Series {
-    series.name = format!("slowest I/O, thread {thread}");
-    debug_assert_eq!(series.y, SeriesAxis::LatencyNs);
-    series
 }
 
 /// Metrics of a phase: the sum of the rates, with an interval as if all threads erred together; the
@@ -440,8 +391,8 @@ impl Workload for Threads {
     }
 
     fn needs_bytes(&self) -> u64 {
-        let largest = self.forms.iter().map(|form| form.size_bytes).max().unwrap_or(0);
-        let bytes = largest * u64::from(self.threads);
+        let largest = self.forms.iter().map(|form| self.named(form).size_bytes).max().unwrap_or(0);
+        let bytes = largest * self.threads;
         bytes + bytes / 64 + (16 << 20)
     }
 
@@ -453,10 +404,10 @@ impl Workload for Threads {
         let mut cells = Vec::new();
         let steps = (self.forms.len() * self.phases.len()) as f64;
         for form in &self.forms {
-            self.form(*form, &mut cells, steps, &mut run)?;
+            self.form(self.named(form), &mut cells, steps, &mut run)?;
         }
         run.end()?;
-        let headline = format!("{}-{HEADLINE}", self.forms[0].name);
+        let headline = format!("{}-{HEADLINE}", self.forms[0]);
         cells.sort_by_key(|cell| cell.params.form.as_ref() != Some(&headline));
         Ok(cells)
     }

@@ -8,61 +8,37 @@ use std::io::Write as _;
 use std::path::Path as FilePath;
 
 use device::content::DataGenerator;
-use record::{Cell, Content, Direction, Flag, Params, Path, Region, Stop, Sync};
+use record::{Cell, Content, Direction, Flag, Params, Stop, Sync};
 use rustix::io::Errno;
-use suite::{Setting, SettingError, TestSettings};
+use suite::TestSettings;
+use suite::typed_settings::{TypedSettings as _, settings};
 
 use super::clock::now_ns;
-use super::ledger::{Ledger, figure, sys};
+use super::ledger::{Ledger, buffered, figure, sys};
 use super::run::{self, WorkloadRun};
 use super::tree::{TreeEntry, needs_bytes, tree};
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "untar",
-    about: "unpacks a tree with the file sizes of a Linux root, until it is durable",
-    source: "docs/field/ext2.md#filling-a-file-system",
-    settings: &[
-        Setting {
-            name: "files",
-            default: "3000",
-            about: "how many files; a Debian root has 142022",
-        },
-        Setting {
-            name: "sync",
-            default: "end,each",
-            about: "when files are made durable: all at the end, each before the next",
-        },
-        Setting { name: "content", default: "incompressible", about: "what the files hold" },
-        Setting { name: "max_time", default: "10m", about: "time limit per form" },
-    ],
-    make: |settings| Ok(Box::new(Untar::new(settings)?)),
+    defaults: || TestSettings::of("untar", Untar::LIST),
+    make: |settings| Ok(Box::new(Untar::read(settings)?)),
 };
+
+settings! {
+    Untar {
+        files: Count = "3000", "how many files; a Debian root has 142022";
+        sync: Words(["end", "each"]) = "end,each",
+            "when files are made durable: all at the end, each before the next";
+        content: Data = "incompressible", "what the files hold";
+        max_time: Time = "10m", "time limit per form";
+    }
+}
 
 /// Largest write in bytes, so that an interruption is noticed; tar's own are 10 KiB, cp's 128 KiB.
 const PIECE_BYTES: usize = 128 << 10;
 
-struct Untar {
-    files: u64,
-    syncs: Vec<&'static str>,
-    content: Content,
-    max_ns: u64,
-}
-
 impl Untar {
-    fn new(settings: &TestSettings) -> Result<Untar, SettingError> {
-        let [content] = settings.contents("content")?[..] else {
-            return Err(settings.bad("content", "takes one kind"));
-        };
-        let syncs = settings.choices("sync", &["end", "each"])?;
-        Ok(Untar {
-            files: settings.count("files")?,
-            syncs,
-            content,
-            max_ns: settings.duration_ns("max_time")?,
-        })
-    }
-
     fn form(
         &self,
         number: usize,
@@ -81,15 +57,11 @@ impl Untar {
             links_left_out: 0,
         };
         let mut ledger = Ledger::default();
-        let (mut stop, started_ns) = (Stop::Ops, now_ns());
-        for (done, entry) in entries.iter().enumerate() {
-            unpacker.make(&top, entry, done, run, &mut ledger)?;
-            run.checkpoint("unpacking", done as f64 / entries.len() as f64, done as u64)?;
-            if now_ns() - started_ns >= self.max_ns {
-                stop = Stop::Time;
-                break;
-            }
-        }
+        let stop =
+            run.steps("unpacking", entries.len() as u64, self.max_time, |run, number| {
+                let number = number as usize;
+                unpacker.make(&top, &entries[number], number, run, &mut ledger)
+            })?;
         let sync_ns = run.sync()?;
         let mut cell = self.cell(number, sync, ledger, sync_ns, stop);
         cell.metrics.other.insert("entries".into(), figure(entries.len() as f64, 1));
@@ -108,15 +80,10 @@ impl Untar {
     fn cell(&self, number: usize, sync: &str, ledger: Ledger, sync_ns: u64, stop: Stop) -> Cell {
         let params = Params {
             direction: Some(Direction::Write),
-            region: Some(Region::File),
             sync: if sync == "each" { Sync::File } else { Sync::None },
-            path: Path::Buffered,
             content: Some(self.content),
-            form: Some(sync.into()),
-            queue_depth: 1,
-            threads: 1,
             other: [("files".to_owned(), self.files as f64)].into(),
-            ..Params::default()
+            ..buffered(sync)
         };
         let (made, bytes) = (ledger.ops(), ledger.tally.bytes);
         let mut cell = ledger.cell(KIND.name, number, params, stop);
@@ -144,7 +111,7 @@ impl Workload for Untar {
     /// Returns a cell for each form; its figure is `elapsed_ns` until everything is durable.
     /// Latencies are those of single entries.
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
-        run::each(KIND.name, context, &self.syncs, |number, sync, run| self.form(number, sync, run))
+        run::each(KIND.name, context, &self.sync, |number, sync, run| self.form(number, sync, run))
     }
 }
 

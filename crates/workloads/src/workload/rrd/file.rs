@@ -73,6 +73,11 @@ impl Shape {
     pub fn file_bytes(&self) -> u64 {
         self.archive_offset(self.archives.len())
     }
+
+    /// Room of a file where all lie one after the other.
+    pub fn slot_bytes(&self) -> u64 {
+        self.file_bytes().next_multiple_of(super::PAGE_BYTES)
+    }
 }
 
 /// The row that each archive of a file wrote last.

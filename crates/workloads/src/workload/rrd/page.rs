@@ -8,17 +8,26 @@ use record::Content;
 use record::units::MIB;
 
 use super::file::Shape;
-use super::poll::Polls;
-use super::{Account, KIND, PAGE_BYTES, Rrd};
+use super::{Account, KIND, PAGE_BYTES};
 use crate::single_io::{do_io, lay_down};
-use crate::workload::clock::now_ns;
 use crate::workload::run::WorkloadRun;
-use crate::workload::{InspectionPoint, WorkError};
+use crate::workload::{WorkError, WorkFile};
 
-impl Rrd {
-    /// All files in one, updated page by page.
-    pub(super) fn pages(&self, run: &mut WorkloadRun<'_, '_>) -> Result<Account, WorkError> {
-        let bytes = self.files * self.slot_bytes();
+/// All files in one, one after the other.
+pub(super) struct Pages {
+    device: WorkFile,
+    generator: DataGenerator,
+    shape: Shape,
+}
+
+impl Pages {
+    /// Writes so many files.
+    pub fn laid_down(
+        shape: &Shape,
+        files: u64,
+        run: &mut WorkloadRun<'_, '_>,
+    ) -> Result<Pages, WorkError> {
+        let bytes = files * shape.slot_bytes();
         let path = run.path("files");
         let mut device = (run.context.open)(&path, bytes)?;
         let generator = DataGenerator::new(run.context.seed);
@@ -27,40 +36,35 @@ impl Rrd {
         lay_down(&mut *device, Extent::new(0, bytes), data, failed, |done, _| {
             run.checkpoint("laying down files", 0.0, done / MIB)
         })?;
-        run.sync()?;
-        run.show(InspectionPoint::Before);
-        let mut polls = Polls::new(&self.shape, self.files, run);
-        let failed = |error| WorkError::device(KIND.name, "writing a page", &error);
         device.prepare(1, PAGE_BYTES as usize).map_err(failed)?;
-        let mut account = Account::default();
-        let started_ns = now_ns();
-        for poll in 0..self.polls {
-            let begun_ns = now_ns();
-            polls.read_sources();
-            for file in 0..self.files {
-                for page in dirty_pages(&self.shape, &polls.due(file)) {
-                    let at = file * self.slot_bytes() + page * PAGE_BYTES;
-                    generator.fill(
-                        &mut device.buffer(0)[..PAGE_BYTES as usize],
-                        Content::Incompressible,
-                        1 + poll as u32,
-                        at,
-                    );
-                    let written =
-                        do_io(&mut *device, Request::write(0, at, PAGE_BYTES)).map_err(failed)?;
-                    account.ledger.tally.count(&written, PAGE_BYTES, true);
-                    (account.writes, account.written_bytes) =
-                        (account.writes + 1, account.written_bytes + PAGE_BYTES);
-                }
-                run.checkpoint("polling", self.share(poll, file), account.ledger.ops())?;
-            }
-            polls.forget();
-            do_io(&mut *device, Request::flush(0)).map_err(failed)?;
-            if self.is_over(begun_ns, started_ns, poll, &mut account, run)? {
-                break;
-            }
+        Ok(Pages { device, generator, shape: shape.clone() })
+    }
+
+    /// Writes the pages of a file whose rows that begin at these bytes are due.
+    pub fn update(
+        &mut self,
+        file: u64,
+        rows: &[u64],
+        poll: u64,
+        account: &mut Account,
+    ) -> Result<(), WorkError> {
+        for page in dirty_pages(&self.shape, rows) {
+            let at = file * self.shape.slot_bytes() + page * PAGE_BYTES;
+            let buffer = &mut self.device.buffer(0)[..PAGE_BYTES as usize];
+            self.generator.fill(buffer, Content::Incompressible, 1 + poll as u32, at);
+            let written = do_io(&mut *self.device, Request::write(0, at, PAGE_BYTES));
+            let written = written
+                .map_err(|error| WorkError::device(KIND.name, "writing a page", &error))?;
+            account.ledger.tally.count(&written, PAGE_BYTES, true);
+            account.wrote(1, PAGE_BYTES);
         }
-        Ok(account)
+        Ok(())
+    }
+
+    /// Makes what was written durable.
+    pub fn flush(&mut self) -> Result<(), WorkError> {
+        let flushed = do_io(&mut *self.device, Request::flush(0)).map(drop);
+        flushed.map_err(|error| WorkError::device(KIND.name, "flushing the pages", &error))
     }
 }
 

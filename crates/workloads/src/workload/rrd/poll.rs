@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, fcntl_lock};
 use stats::Random;
 
+use super::Account;
 use super::file::{CurrentRows, Shape, VALUE};
 use crate::workload::WorkError;
-use crate::workload::ledger::Ledger;
 use crate::workload::run::WorkloadRun;
 
 /// Files lie in folders of this many, as monitoring servers keep theirs by host.
@@ -27,7 +27,7 @@ const UNKNOWN: [u8; VALUE as usize] = 0xfff8_0000_0000_0000_u64.to_le_bytes();
 
 /// All files, and what waits to go into them.
 pub(super) struct Polls {
-    shape: Shape,
+    pub shape: Shape,
     files: Vec<(PathBuf, CurrentRows)>,
     /// Times of the polls whose readings are not in the files yet.
     waiting: Vec<u64>,
@@ -37,22 +37,17 @@ pub(super) struct Polls {
 
 impl Polls {
     /// The files, not made yet.
-    pub fn new(shape: &Shape, files: u64, run: &WorkloadRun<'_, '_>) -> Polls {
+    pub fn new(shape: Shape, files: u64, run: &WorkloadRun<'_, '_>) -> Polls {
         let mut random = run.random("files");
         let path = |file: u64| {
             run.path(&format!("host-{}", file / FILES_PER_FOLDER))
                 .join(format!("source-{file}.rrd"))
         };
         let files = (0..files)
-            .map(|file| (path(file), CurrentRows::drawn(shape, |rows| random.below(rows))))
+            .map(|file| (path(file), CurrentRows::drawn(&shape, |rows| random.below(rows))))
             .collect();
-        Polls {
-            shape: shape.clone(),
-            files,
-            waiting: Vec::new(),
-            random,
-            next_s: BEGUN_S + shape.step_s + DELAY_S,
-        }
+        let next_s = BEGUN_S + shape.step_s + DELAY_S;
+        Polls { shape, files, waiting: Vec::new(), random, next_s }
     }
 
     /// Makes the files and their folders, through the page cache.
@@ -103,17 +98,19 @@ impl Polls {
         self.waiting.iter().flat_map(|at_s| current.update(&self.shape, *at_s)).collect()
     }
 
-    /// Brings what waits for a file into it, as one update; writes and bytes.
+    /// Brings what waits for a file into it, as one update.
     pub fn update(
         &mut self,
         file: u64,
         run: &WorkloadRun<'_, '_>,
-        ledger: &mut Ledger,
-    ) -> Result<(u64, u64), WorkError> {
+        account: &mut Account,
+    ) -> Result<(), WorkError> {
         let rows = self.due(file);
         let path = &self.files[file as usize].0;
-        let written = ledger.time(0, || write_update(path, &self.shape, &rows, self.next_s));
-        run.check("updating a file", written)
+        let update = || write_update(path, &self.shape, &rows, self.next_s);
+        let (writes, bytes) = run.check("updating a file", account.ledger.time(0, update))?;
+        account.wrote(writes, bytes);
+        Ok(())
     }
 }
 
