@@ -7,14 +7,14 @@
 
 mod cells;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, ensure};
 use record::Cell;
 use record::units::Bytes;
-use workloads::workload::{WorkError, WorkFile, WorkloadContext};
+use workloads::workload::WorkloadContext;
 
 use crate::agree::loop_medium::LoopMedium;
 use crate::agree::rivals::{fio, speed};
@@ -155,7 +155,6 @@ pub fn once(flags: &Once) -> Result<()> {
     let stop = AtomicBool::new(false);
     let mut loop_medium = WorkloadContext {
         directory: &flags.directory,
-        open: &mut open,
         seed: flags.seed,
         stop: &stop,
         on_progress: &mut |_| {},
@@ -164,13 +163,4 @@ pub fn once(flags: &Once) -> Result<()> {
     let cells = workloads::workload::find(&flags.work, &settings)?.run(&mut loop_medium)?;
     println!("{}", serde_json::to_string(&cells)?);
     Ok(())
-}
-
-/// Opens a file past the page cache.
-fn open(path: &Path, bytes: u64) -> Result<WorkFile, WorkError> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-    let file = file.map_err(|error| WorkError::io("work", "opening a file", error))?;
-    let device =
-        blockio::RealDevice::from_file(file, bytes, true, &blockio::OpenSettings::default());
-    Ok(Box::new(device.map_err(|error| WorkError::impossible("work", error))?))
 }

@@ -205,3 +205,16 @@ impl<D: Device + ?Sized> Device for Box<D> {
 impl<D: Device + ?Sized> Device for &mut D {
     forward!(to pointer: facts now prepare buffer submit reap idle drop_caches cpu_ns host_stalls run_delay_ns set_data_needed);
 }
+
+/// Does one I/O and waits for it. Buffers must be prepared, and nothing may be in flight. What was
+/// read is in the buffer of the request's slot.
+///
+/// # Errors
+/// The request was refused, or failed.
+pub fn do_io(device: &mut dyn Device, request: Request) -> Result<Completion, IoError> {
+    let mut done = Vec::with_capacity(1);
+    device.submit(request)?;
+    device.reap(1, &mut done)?;
+    let completion = done.pop().expect("reap waits for the one request in flight");
+    completion.result.clone().map(|()| completion)
+}

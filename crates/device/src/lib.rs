@@ -22,7 +22,7 @@ mod waits;
 mod write_log;
 
 pub use content::DataGenerator;
-pub use contract::{Completion, Device, Facts};
+pub use contract::{Completion, Device, Facts, do_io};
 pub use error::IoError;
 pub use extent::{Extent, Extents};
 pub use guard::ExtentGuard;

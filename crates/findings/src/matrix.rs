@@ -4,25 +4,12 @@
 use std::collections::BTreeMap;
 
 use record::units::significant;
-use record::{Cell, Finding, Record, Stop, metric, test};
+use record::{Cell, Combination, Finding, Record, Stop, metric, test};
 use stats::{RankedGroup, contest};
 
 use crate::finding_builder::FindingBuilder;
 
 pub use stats::ContestRank;
-
-/// A combination of file system, mount options and scheduler.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MatrixCombination {
-    /// Name of the file system: "ext4-nojournal".
-    pub filesystem: String,
-    /// True if mkfs got the size of the allocation units.
-    pub align: bool,
-    /// Mount options, separated by commas.
-    pub mount_options: String,
-    /// Name of the I/O scheduler, such as "bfq".
-    pub scheduler: String,
-}
 
 /// All tries of a matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +24,8 @@ pub struct Matrix {
 /// Result of a combination over all works.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overall {
-    /// The combination.
-    pub combination: MatrixCombination,
+    /// The combination, without a work.
+    pub combination: Combination,
     /// Geometric mean over the works of its result divided by the best: 1 is best at everything.
     pub relative: f64,
     /// The work with its lowest ratio to the best, and that ratio.
@@ -59,7 +46,7 @@ pub struct WorkPlaces {
     pub places: Vec<CombinationResult>,
     /// Combinations that failed themselves, each with the reason and its results in other repeats.
     /// They are not ranked.
-    pub failed: Vec<(MatrixCombination, String)>,
+    pub failed: Vec<(Combination, String)>,
     /// True if one of those had a result before.
     pub is_cut_short: bool,
 }
@@ -68,7 +55,7 @@ pub struct WorkPlaces {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CombinationResult {
     /// The combination.
-    pub combination: MatrixCombination,
+    pub combination: Combination,
     /// One figure for each repeat: operations per second, or seconds.
     pub figures: Vec<f64>,
     /// Geometric mean of the figures, in their unit.
@@ -114,33 +101,6 @@ pub fn of(record: &Record) -> Option<Matrix> {
 /// Suite name of such a run.
 pub const SUITE: &str = test::MATRIX;
 
-impl MatrixCombination {
-    fn of(cell: &Cell) -> MatrixCombination {
-        MatrixCombination {
-            filesystem: cell.label("filesystem").to_owned(),
-            align: cell.label("align") == "yes",
-            mount_options: cell.label("mount_options").to_owned(),
-            scheduler: cell.label("scheduler").to_owned(),
-        }
-    }
-
-    /// The file system without the scheduler: "ext4, aligned to the erase block".
-    pub fn filesystem_words(&self) -> String {
-        let align = if self.align { ", aligned to the erase block" } else { "" };
-        format!("{}{align}", self.filesystem)
-    }
-
-    /// "ext4 with bfq", with other options that differ within this matrix; outputs of other tools
-    /// often have only one of them.
-    pub fn words(&self) -> String {
-        let part = |text: &str, lead: &str, tail: &str| {
-            if text.is_empty() { String::new() } else { format!(" {lead}{text}{tail}") }
-        };
-        let options = part(&self.mount_options, "(", ")");
-        format!("{}{options}{}", self.filesystem_words(), part(&self.scheduler, "with ", ""))
-    }
-}
-
 /// The longest stall in a cell, in nanoseconds.
 fn stall(cell: &Cell) -> Option<f64> {
     let worst = cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
@@ -160,9 +120,8 @@ fn places_of(record: &Record, work: &str) -> WorkPlaces {
         cell.label("work") == work && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium()
     };
     let cells = || record.cells.iter().filter(counts);
-    let mut by_combination: BTreeMap<MatrixCombination, Vec<&Cell>> = BTreeMap::new();
-    cells()
-        .for_each(|cell| by_combination.entry(MatrixCombination::of(cell)).or_default().push(cell));
+    let mut by_combination: BTreeMap<Combination, Vec<&Cell>> = BTreeMap::new();
+    cells().for_each(|cell| by_combination.entry(Combination::of(cell)).or_default().push(cell));
     let headlines = |cells: &[&Cell]| -> Vec<(f64, bool)> {
         let heads =
             cells.iter().filter(|cell| cell.label("part").is_empty() && cell.stop != Stop::Error);
@@ -228,7 +187,7 @@ fn figure_words(value: f64, larger_is_better: bool) -> String {
 }
 
 fn place(
-    combination: &MatrixCombination,
+    combination: &Combination,
     cells: &[&Cell],
     figures: &[f64],
     placed: &RankedGroup,
@@ -269,21 +228,18 @@ fn overall(works: &[WorkPlaces]) -> Vec<Overall> {
     let is_shown = works
         .iter()
         .any(|work| work.places.get(1).is_some_and(|second| second.rank == ContestRank::Worse));
-    let of_combination = |combination: &MatrixCombination| {
-        let relatives: Option<Vec<(String, f64)>> = works
-            .iter()
-            .map(|work| {
-                Some((
-                    work.work.clone(),
-                    work.places.iter().find(|place| place.combination == *combination)?.relative,
-                ))
-            })
-            .collect();
-        let relatives = relatives?;
+    let of_combination = |combination: &Combination| {
+        let of_work = |work: &WorkPlaces| {
+            let this = Combination { work: work.work.clone(), ..combination.clone() };
+            let place = work.places.iter().find(|place| place.combination == this)?;
+            Some((work.work.clone(), place.relative))
+        };
+        let relatives: Vec<(String, f64)> = works.iter().map(of_work).collect::<Option<_>>()?;
         let sum: f64 = relatives.iter().map(|(_, relative)| relative.ln()).sum();
         let relative = (sum / relatives.len() as f64).exp();
         let weakest = relatives.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(Overall { combination: combination.clone(), relative, weakest, is_shown })
+        let combination = Combination { work: String::new(), ..combination.clone() };
+        Some(Overall { combination, relative, weakest, is_shown })
     };
     let mut all: Vec<Overall> =
         first.places.iter().filter_map(|place| of_combination(&place.combination)).collect();

@@ -28,7 +28,7 @@ pub fn diskstats(roots: &Roots) -> Vec<DiskStats> {
 }
 
 /// Parses the text of `/proc/diskstats`; ignores lines of another form.
-pub fn parse_diskstats(text: &str) -> Vec<DiskStats> {
+fn parse_diskstats(text: &str) -> Vec<DiskStats> {
     text.lines().filter_map(parse_line).collect()
 }
 

@@ -38,7 +38,7 @@ pub use change_error::ChangeError;
 pub use changes::{Changes, Undone, boot_id, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
 pub use contents::{ContentItem, Contents, contents, contents_of, contents_of_file};
-pub use diskstats::{DiskStats, StatFile, counts_all, diskstats, parse_diskstats};
+pub use diskstats::{DiskStats, StatFile, counts_all, diskstats};
 pub use facts::{facts, load, temperatures_now, throttled};
 pub use filesystems::{FsClass, Space, fs_class};
 pub use in_use::{InUseReason, exclusively_open, summary, uses};

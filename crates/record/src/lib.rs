@@ -23,6 +23,7 @@ mod cell_error;
 pub mod classes;
 pub mod collection;
 mod columns;
+mod combination;
 pub mod figures;
 mod finding;
 mod fingerprint;
@@ -63,6 +64,7 @@ pub use columns::{
     ALL_COLUMNS, COLUMN_FAMILIES, FigureColumn, UnknownColumn, chosen_columns, column_choice,
     column_named, columns, columns_of,
 };
+pub use combination::Combination;
 pub use figures::{FIGURES, Figure};
 pub use finding::{Finding, Outcome, Severity, VerdictSentence};
 pub use fingerprint::{Fingerprint, FingerprintMark};

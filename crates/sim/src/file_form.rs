@@ -138,6 +138,8 @@ impl Device for FileForm {
 
 #[cfg(test)]
 mod tests {
+    use device::do_io;
+
     use super::*;
     use crate::{Profile, SimOptions};
 
@@ -154,10 +156,9 @@ mod tests {
     fn writes_ns(sync: Sync) -> [u64; 2] {
         let mut file = file_on("a1", 1 << 20);
         [(); 2].map(|()| {
-            let mut done = Vec::new();
-            file.submit(Request { sync, ..Request::write(0, 8192, 4096) }).unwrap();
-            file.reap(1, &mut done).unwrap();
-            done[0].latency_ns()
+            do_io(&mut file, Request { sync, ..Request::write(0, 8192, 4096) })
+                .unwrap()
+                .latency_ns()
         })
     }
 
@@ -172,13 +173,11 @@ mod tests {
     #[test]
     fn on_a_card_with_several_open_units_the_inode_costs_random_writes_little() {
         let mut file = file_on("class10", 512 << 20);
-        let mut done = Vec::new();
         for i in 0..5000u64 {
             // A full-period permutation of the first blocks of all allocation units.
             let block = (i * 77 % 128) * 1024;
-            file.submit(Request { sync: Sync::File, ..Request::write(0, block * 4096, 4096) })
-                .unwrap();
-            file.reap(1, &mut done).unwrap();
+            let request = Request { sync: Sync::File, ..Request::write(0, block * 4096, 4096) };
+            do_io(&mut file, request).unwrap();
         }
         let in_file = 5000.0 * 1e9 / file.now() as f64;
         let raw =

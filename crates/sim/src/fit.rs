@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use device::{Device, Request};
+use device::{Device, Request, do_io};
 use record::units::{Bytes, significant};
 use record::{Direction, Pattern};
 
@@ -216,15 +216,13 @@ fn past_open(profile: &Profile, seed: u64, block: u64) -> f64 {
 fn mean_ms(profile: &Profile, seed: u64, n: u64, place: impl Fn(u64) -> (u64, u64)) -> f64 {
     let mut device = SimDevice::new(profile, SimOptions { seed, capacity: None, keep_data: false });
     device.prepare(1, MIB as usize).expect("buffers in memory can be made");
-    let (mut begin_ns, mut done) = (0, Vec::new());
+    let mut begin_ns = 0;
     for i in 0..n {
         if i == n / 3 {
             begin_ns = device.now();
         }
         let (offset, bytes) = place(i);
-        device.submit(Request::write(0, offset, bytes)).expect("the place lies on the medium");
-        device.reap(1, &mut done).expect("a simulated device always knows its I/Os");
-        done.clear();
+        do_io(&mut device, Request::write(0, offset, bytes)).expect("the place lies on the medium");
     }
     (device.now() - begin_ns) as f64 / 1e6 / (n - n / 3) as f64
 }

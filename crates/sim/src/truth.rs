@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use device::{Completion, Device, Op, Request};
+use device::{Completion, Device, Op, Request, do_io};
 use record::{Content, Direction, Histogram, Pattern};
 use stats::Random;
 
@@ -305,9 +305,8 @@ impl RunningLoad {
         for i in 0..bytes.div_ceil(FILL_BYTES) {
             let request =
                 Request::write(0, self.start + i % blocks.max(1) * FILL_BYTES, FILL_BYTES);
-            self.device.submit(request).expect("the second half of a medium has room for a write");
-            self.device.reap(1, &mut self.done).expect("a simulated device always knows its I/Os");
-            self.done.clear();
+            do_io(&mut self.device, request)
+                .expect("the second half of a medium has room for a write");
         }
     }
 

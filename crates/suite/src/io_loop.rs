@@ -2,7 +2,7 @@
 //! precision is reached.
 
 use device::content::DataGenerator;
-use device::{Completion, Device, Extent, IoError, Op, Request, SECTOR_BYTES, Slot};
+use device::{Completion, Device, Extent, IoError, Op, Request, SECTOR_BYTES, Slot, do_io};
 use record::{Content, Direction, Path, Stop, Sync};
 use stats::{StopRule, StopVerdict};
 
@@ -173,14 +173,9 @@ pub(crate) fn drive<'a>(
 
 /// Makes everything written durable; returns the time in nanoseconds. Nothing may be in flight.
 pub fn flush(device: &mut dyn Device) -> Result<u64, IoError> {
-    let mut done = Vec::with_capacity(1);
     let block_bytes = device.facts().logical_block_bytes;
     device.prepare(1, block_bytes as usize)?;
-    device.submit(Request::flush(0))?;
-    device.reap(1, &mut done)?;
-    let flushed = done.pop().expect("reap waits for the one request in flight");
-    flushed.result.as_ref().map_err(IoError::clone)?;
-    Ok(flushed.latency_ns())
+    do_io(device, Request::flush(0)).map(|flushed| flushed.latency_ns())
 }
 
 /// The I/Os in flight, and the results of earlier ones.

@@ -1,6 +1,6 @@
 //! Reading single places of a medium.
 
-use device::{Device, Extent, IoError, IoErrorKind, Request};
+use device::{Device, Extent, IoError, IoErrorKind, Request, do_io};
 
 /// Data of a place.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,17 +32,13 @@ pub(crate) fn read_places_until(
         return Ok(Some(Vec::new()));
     };
     device.prepare(1, largest_bytes as usize)?;
-    let (mut found, mut error, mut done) =
-        (Vec::with_capacity(places.len()), None, Vec::with_capacity(1));
+    let (mut found, mut error) = (Vec::with_capacity(places.len()), None);
     for place in places {
         if device.now() > until_ns {
             return Ok(None);
         }
-        device.submit(Request::read(0, place.offset_bytes, place.bytes))?;
-        done.clear();
-        device.reap(1, &mut done)?;
-        match done.pop().expect("reap waits for the one request in flight").result {
-            Ok(()) => found.push(PlaceRead {
+        match do_io(device, Request::read(0, place.offset_bytes, place.bytes)) {
+            Ok(_) => found.push(PlaceRead {
                 place: *place,
                 data: device.buffer(0)[..place.bytes as usize].to_vec(),
             }),

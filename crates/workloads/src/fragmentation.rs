@@ -1,6 +1,6 @@
 //! Fragmentation of the files of a work, and its cost.
 //!
-//! The caller counts the extents (FIEMAP, which not every file system answers). The cost compares
+//! Extents are counted by FIEMAP, which not every file system answers. The cost compares
 //! reading the files with reading the same bytes from a copy on the same file system, written in
 //! one go right after.
 
@@ -8,16 +8,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use device::Request;
+use device::{Device as _, Request, do_io};
 
-use crate::single_io::do_io;
-use crate::workload::{WorkError, WorkFile};
-
-/// Counts the extents of a file.
-pub type CountExtents<'a> = &'a dyn Fn(&Path) -> io::Result<u64>;
-
-/// Opens a file of at most so many bytes, past the page cache.
-pub type OpenAsDevice<'a> = &'a dyn Fn(&Path, u64) -> Result<WorkFile, WorkError>;
+use crate::workload::open;
 
 /// Most files that are looked at one by one.
 const MAX_FILES: usize = 20_000;
@@ -41,7 +34,7 @@ pub struct Fragmentation {
 
 impl Fragmentation {
     /// Counts all files below a directory, the first 20 000 that are found.
-    pub fn of(directory: &Path, count: CountExtents<'_>) -> Fragmentation {
+    pub fn of(directory: &Path, count: fn(&Path) -> io::Result<u64>) -> Fragmentation {
         let mut found = Fragmentation::default();
         for (path, bytes) in files_below(directory) {
             match count(&path) {
@@ -84,7 +77,7 @@ fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
 /// Ratio of the times for reading the largest files below a directory and a copy of them that was
 /// written in one go; at most 16 MiB are read. `None` if there is nothing to read or a read fails:
 /// the result of the work counts without it.
-pub fn cost(directory: &Path, open: OpenAsDevice<'_>) -> Option<f64> {
+pub fn cost(directory: &Path) -> Option<f64> {
     let mut files = files_below(directory);
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let (mut as_they_lie_ns, mut in_one_go_ns, mut left) = (0, 0, MAX_READ_BYTES);
@@ -97,7 +90,7 @@ pub fn cost(directory: &Path, open: OpenAsDevice<'_>) -> Option<f64> {
         left -= bytes;
         let timed = copied(&path, &copy, bytes)
             .ok()
-            .and_then(|()| Some((read_ns(&path, bytes, open)?, read_ns(&copy, bytes, open)?)));
+            .and_then(|()| Some((read_ns(&path, bytes)?, read_ns(&copy, bytes)?)));
         let _ = fs::remove_file(&copy);
         let (lies, one_go) = timed?;
         as_they_lie_ns += lies;
@@ -118,13 +111,13 @@ fn copied(from: &Path, to: &Path, bytes: u64) -> io::Result<()> {
 
 /// Reads the beginning of a file sequentially, past the page cache; returns nanoseconds by the
 /// device's clock.
-fn read_ns(path: &Path, bytes: u64, open: OpenAsDevice<'_>) -> Option<u64> {
-    let mut device = open(path, bytes).ok()?;
+fn read_ns(path: &Path, bytes: u64) -> Option<u64> {
+    let mut device = open("fragmentation", path, bytes).ok()?;
     device.prepare(1, READ_BYTES as usize).ok()?;
     let (mut taken, mut at) = (0, 0);
     while at < bytes {
         let length = READ_BYTES.min(bytes - at);
-        taken += do_io(&mut *device, Request::read(0, at, length)).ok()?.latency_ns();
+        taken += do_io(&mut device, Request::read(0, at, length)).ok()?.latency_ns();
         at += length;
     }
     Some(taken)
@@ -142,10 +135,10 @@ mod tests {
             fs::write(dir.path().join(name), vec![1; bytes]).unwrap();
         }
         let extents_of = |path: &Path| Ok(if path.ends_with("inline") { 0 } else { 3 });
-        let found = Fragmentation::of(dir.path(), &extents_of);
+        let found = Fragmentation::of(dir.path(), extents_of);
         assert_eq!(found, Fragmentation { files: 2, extents: 6, bytes: 12288, unknown: 0 });
         assert_eq!(found.extents_per_file(), Some(3.0));
-        let silent = Fragmentation::of(dir.path(), &|_| Err(io::Error::other("not supported")));
+        let silent = Fragmentation::of(dir.path(), |_| Err(io::Error::other("not supported")));
         assert_eq!((silent.extents_per_file(), silent.unknown), (None, 3));
     }
 }

@@ -1,9 +1,9 @@
 //! Real work: on mounted file systems, under each scheduler, recorded and replayed.
 
 pub mod fragmentation;
+mod lay_down;
 pub mod matrix;
 pub mod replay;
-mod single_io;
 pub mod trace;
 pub mod watch;
 pub mod workload;

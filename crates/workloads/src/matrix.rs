@@ -8,24 +8,20 @@
 //! [`MatrixBackend`]: a real one ([`MediumBackend`]), or in tests one that fails in a chosen way.
 
 mod axes;
-mod error_streak;
 mod medium_backend;
-mod order;
 mod results;
 mod session;
 #[cfg(test)]
 mod tests;
-mod trace_work;
 
-pub use axes::{Axes, Combination, LeftOut};
+pub use axes::{Axes, LeftOut};
 pub use medium_backend::{MediumBackend, Probe};
-pub use results::Results;
 pub use session::{End, MatrixEvent, MatrixLimits, MatrixTrial, run};
-pub use trace_work::{PREFIX as TRACE_PREFIX, TraceWork};
 
 use std::path::PathBuf;
 
 use device::{IoError, IoErrorKind};
+use record::Combination;
 
 /// Medium on which combinations are tried.
 pub trait MatrixBackend {

@@ -19,15 +19,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::{DataGenerator, Device, Extent, Facts, IoError};
 use record::units::MIB;
 use record::{Cell, Content, PlannedCell, Stop};
+use suite::CellProgress;
 
-use crate::single_io::lay_down;
+use crate::lay_down::lay_down;
 use crate::trace::{Trace, TraceError, TraceSurvey};
 use placing::Placing;
 use player::Player;
 
 pub use cells::{TEST, title};
 pub use placing::CapacityFit;
-pub use player::{ReplayOutcome, ReplayProgress};
+pub use player::ReplayOutcome;
 
 /// Speed at which requests are issued.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,8 +69,32 @@ pub struct Replay {
     placing: Placing,
 }
 
-/// Listener of a replay: "filling" or "replaying", and how far it is. Each begins with a report.
-pub type OnProgress<'a> = &'a mut dyn FnMut(&'static str, ReplayProgress);
+/// Listener of a replay, which is "filling" or "replaying". Each begins with a report.
+pub type OnProgress<'a> = &'a mut dyn FnMut(CellProgress<'static>);
+
+/// Progress with so many requests, bytes, and bytes written so far.
+fn progress(
+    phase: &'static str,
+    [ops, bytes, written_bytes]: [u64; 3],
+    share: f64,
+    elapsed_ns: u64,
+) -> CellProgress<'static> {
+    let seconds = (elapsed_ns as f64 / 1e9).max(1e-9);
+    let left_ns = if share > 0.0 { elapsed_ns as f64 * (1.0 - share) / share } else { 0.0 };
+    CellProgress {
+        index: 0,
+        phase,
+        share,
+        ops,
+        bytes,
+        elapsed_ns,
+        iops: ops as f64 / seconds,
+        bps: bytes as f64 / seconds,
+        written_bytes,
+        remaining_ns: left_ns as u64,
+        run_share: None,
+    }
+}
 
 impl Replay {
     /// Places a trace in `room` of a medium; an error says why that is not possible.
@@ -111,7 +136,7 @@ impl Replay {
         {
             return ended(failure);
         }
-        on_progress("replaying", ReplayProgress::default());
+        on_progress(progress("replaying", [0; 3], 0.0, 0));
         match Player::new(device, self, stop, on_progress) {
             Ok(player) => player.play(&mut *self.trace.steps()?),
             Err(error) => ended(Some(error)),
@@ -126,18 +151,13 @@ impl Replay {
         stop: &AtomicBool,
         on_progress: OnProgress<'_>,
     ) -> Result<(), Option<IoError>> {
-        on_progress("filling", ReplayProgress::default());
+        on_progress(progress("filling", [0; 3], 0.0, 0));
         let (generator, began_ns) = (DataGenerator::new(self.settings.seed), device.now());
         let data = (&generator, Content::Incompressible, u32::MAX - 1);
         lay_down(device, extent, data, Some, |bytes, now_ns| {
-            let progress = ReplayProgress {
-                ops: bytes.div_ceil(MIB),
-                bytes,
-                written_bytes: bytes,
-                share: bytes as f64 / extent.bytes as f64,
-                elapsed_ns: now_ns.saturating_sub(began_ns),
-            };
-            on_progress("filling", progress);
+            let share = bytes as f64 / extent.bytes as f64;
+            let counts = [bytes.div_ceil(MIB), bytes, bytes];
+            on_progress(progress("filling", counts, share, now_ns.saturating_sub(began_ns)));
             if stop.load(Ordering::Relaxed) { Err(None) } else { Ok(()) }
         })
     }

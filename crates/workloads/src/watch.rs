@@ -11,11 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::{DeviceNumber, DiskStats, Node, Roots};
+use record::Activity;
 use record::alike::closest;
-use record::{Activity, Counters};
-use rustix::time::{ClockId, clock_gettime};
 
-pub use table::{COLUMNS, WatchColumn, header, line, object, shown};
+pub use table::{header, line, object, shown};
 
 /// Reason why a device cannot be watched, or not any longer.
 #[derive(Debug, thiserror::Error)]
@@ -36,8 +35,7 @@ pub struct Watched {
 /// The counters of some devices at one moment.
 #[derive(Clone, Debug)]
 pub struct CounterSnapshot {
-    /// Nanoseconds on the raw monotonic clock.
-    pub at_ns: u64,
+    at_ns: u64,
     all: Vec<DiskStats>,
 }
 
@@ -119,14 +117,6 @@ impl Watched {
         attribute(roots, self.number, "size")
     }
 
-    /// Its counters in a snapshot.
-    pub fn counters(&self, look: &CounterSnapshot) -> Option<Counters> {
-        look.all
-            .iter()
-            .find(|disk| disk.number == self.number && disk.name == self.name)
-            .map(|disk| disk.counters)
-    }
-
     /// Activity between two snapshots; an error if the device is gone, or another one has its name.
     pub fn activity(
         &self,
@@ -135,7 +125,11 @@ impl Watched {
         after: &CounterSnapshot,
     ) -> Result<Activity, WatchError> {
         let gone = |how| WatchError(format!("{} is gone: {how}", self.name));
-        let (Some(first), Some(last)) = (self.counters(before), self.counters(after)) else {
+        let counters = |look: &CounterSnapshot| {
+            let is_it = |disk: &&DiskStats| disk.number == self.number && disk.name == self.name;
+            look.all.iter().find(is_it).map(|disk| disk.counters)
+        };
+        let (Some(first), Some(last)) = (counters(before), counters(after)) else {
             return Err(gone("the kernel does not know it any more"));
         };
         if self.size(roots).as_deref() == Some("0") {
@@ -152,9 +146,7 @@ impl Watched {
 
 /// Reads the counters of all devices at once.
 pub fn look(roots: &Roots) -> CounterSnapshot {
-    let at = clock_gettime(ClockId::MonotonicRaw);
-    let at_ns = at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64;
-    CounterSnapshot { at_ns, all: host::diskstats(roots) }
+    CounterSnapshot { at_ns: blockio::now_ns(), all: host::diskstats(roots) }
 }
 
 #[cfg(test)]

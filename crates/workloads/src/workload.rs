@@ -5,9 +5,8 @@
 //! made and mounted, and returns cells like those of a suite; the first one is its headline. Its
 //! means (files, syncs, checkpoints) are in its [`WorkloadRun`](run::WorkloadRun). Its files are
 //! removed when it ends, however it ends. It never prints: it reports progress to a listener. It
-//! times the kernel's file interface by the clock of the real devices (`CLOCK_MONOTONIC_RAW`).
+//! times the kernel's file interface by the clock of the real devices.
 
-mod clock;
 mod error;
 mod files;
 mod ledger;
@@ -17,31 +16,35 @@ mod rrd;
 mod run;
 mod sqlite;
 mod threads;
+mod trace;
 mod tree;
 mod untar;
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use device::Device;
+use blockio::{OpenSettings, RealDevice};
 use suite::{SettingError, TestSettings};
 
 pub use error::WorkError;
-pub use files::PREFIX as FILES_PREFIX;
 
-/// Opens a file of at most so many bytes in the directory of the work, past the page cache if the
-/// file system allows that. A missing file is made; the caller removes it.
-pub type OpenFile<'a> = &'a mut dyn FnMut(&Path, u64) -> Result<WorkFile, WorkError>;
-
-/// An open file of a work; threads take theirs with them.
-pub type WorkFile = Box<dyn Device + Send>;
+/// Opens a file of at most so many bytes for a work, past the page cache if the file system allows
+/// that. A missing file is made; the caller removes it.
+///
+/// # Errors
+/// The failure of the work.
+pub(crate) fn open(work: &str, path: &Path, bytes: u64) -> Result<RealDevice, WorkError> {
+    let failed = |error| WorkError::io(work, format!("opening {}", path.display()), error);
+    let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    RealDevice::from_file(file.map_err(failed)?, bytes, true, &OpenSettings::default())
+        .map_err(|error| failed(std::io::Error::other(error.to_string())))
+}
 
 /// Place and means of a work.
 pub struct WorkloadContext<'a> {
     /// Empty directory on the mounted file system. The work removes what it makes there.
     pub directory: &'a Path,
-    /// Opens a file as a device.
-    pub open: OpenFile<'a>,
     /// Seed of every random choice.
     pub seed: u64,
     /// Set from another thread to end the work, which then ends within a second with
@@ -112,12 +115,15 @@ pub static KINDS: &[WorkloadKind] =
     &[record_ops::KIND, threads::KIND, rrd::KIND, untar::KIND, sqlite::KIND, logger::KIND];
 
 /// The work of this name, with the published settings except those given (name and value, as
-/// typed). `files:TRACE` repeats a recording of operations on files.
+/// typed). `files:TRACE` repeats a recording of operations on files, `trace:FILE` one of block I/O.
 ///
 /// # Errors
 /// Names the works that there are, or the setting that is not possible.
 pub fn find(name: &str, settings: &[(String, String)]) -> Result<Box<dyn Workload>, WorkError> {
-    if name.starts_with(FILES_PREFIX) {
+    if name.starts_with(trace::PREFIX) {
+        return Ok(Box::new(trace::TraceWork::open(name, settings)?));
+    }
+    if name.starts_with(files::PREFIX) {
         return Ok(Box::new(files::FilesWork::open(name, settings)?));
     }
     let kind =

@@ -45,7 +45,7 @@ pub const LAYERS: &[Layer] = &[
     layer("findings", &["record", "stats"], &["device", "sim", "suite"],
         "a conclusion is a function of the record; anyone can draw it again"),
     layer("host", &["record", "blockio"], &[], "it says what is there; the program prints"),
-    layer("workloads", &["host", "device", "suite", "record", "stats"], &["blockio"],
+    layer("workloads", &["host", "device", "blockio", "suite", "record", "stats"], &[],
         "it does work and reports events; the program prints"),
     layer("import", &["record"], &[],
         "it turns bytes into records; whoever has a text can repeat it"),

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Cell, Params, Record};
+use record::{Cell, Combination, Params, Record};
 use serde::Serialize;
 use stats::RunRate;
 
 use super::{ComparedFigure, FastestMedium, RunGroup};
-use crate::matrix::{self, Matrix, MatrixCombination, WorkPlaces};
+use crate::matrix::{self, Matrix, WorkPlaces};
 use crate::usability;
 
 mod missing;
@@ -43,9 +43,9 @@ pub struct CombinationRow {
 /// Results of one medium at one work.
 struct WorkResults<'a> {
     /// Figures of all repeats, by combination.
-    figures: BTreeMap<MatrixCombination, Vec<f64>>,
+    figures: BTreeMap<Combination, Vec<f64>>,
     /// Combinations that failed, with the reason.
-    failed: Vec<(MatrixCombination, String)>,
+    failed: Vec<(Combination, String)>,
     larger_is_better: bool,
     /// The settings of the work.
     params: Option<&'a Params>,
@@ -83,7 +83,7 @@ fn tried<'a>(matrices: &[(&'a Record, Matrix)], work: &str) -> Option<WorkResult
     let places: Vec<&WorkPlaces> =
         matrices.iter().flat_map(|(_, of)| &of.works).filter(|of| of.work == work).collect();
     let larger_is_better = places.first()?.larger_is_better;
-    let mut figures: BTreeMap<MatrixCombination, Vec<f64>> = BTreeMap::new();
+    let mut figures: BTreeMap<Combination, Vec<f64>> = BTreeMap::new();
     let alike = places.iter().filter(|of| of.larger_is_better == larger_is_better);
     for place in alike.flat_map(|of| &of.places) {
         figures.entry(place.combination.clone()).or_default().extend(&place.figures);
@@ -133,7 +133,7 @@ fn compare(
     let known = || tried.iter().flatten();
     let larger_is_better = known().next()?.larger_is_better;
     let failed = known().flat_map(|of| of.failed.iter().map(|(combination, _)| combination));
-    let combinations: BTreeSet<&MatrixCombination> =
+    let combinations: BTreeSet<&Combination> =
         known().flat_map(|of| of.figures.keys()).chain(failed).collect();
     let mut rows = Vec::new();
     for combination in combinations {
@@ -147,8 +147,7 @@ fn compare(
             let failed =
                 of.as_ref().and_then(|of| of.failed.iter().find(|(it, _)| it == combination));
             let why = failed.map(|(_, why)| format!("failed: {why}"));
-            let why =
-                why.unwrap_or_else(|| missing::why_not_tried(&group.records, combination, work));
+            let why = why.unwrap_or_else(|| missing::why_not_tried(&group.records, combination));
             missing.add(
                 format!("not of {}: {why}", group.name),
                 format!("{work}, {}", combination.words()),
@@ -162,10 +161,7 @@ fn compare(
 }
 
 /// Figures of a combination that never failed.
-fn of_combination<'a>(
-    tried: Option<&'a WorkResults>,
-    combination: &MatrixCombination,
-) -> &'a [f64] {
+fn of_combination<'a>(tried: Option<&'a WorkResults>, combination: &Combination) -> &'a [f64] {
     let Some(tried) = tried.filter(|of| !of.failed.iter().any(|(failed, _)| failed == combination))
     else {
         return &[];
@@ -173,11 +169,7 @@ fn of_combination<'a>(
     tried.figures.get(combination).map_or(&[], Vec::as_slice)
 }
 
-fn row(
-    combination: &MatrixCombination,
-    figures: &[&[f64]],
-    larger_is_better: bool,
-) -> CombinationRow {
+fn row(combination: &Combination, figures: &[&[f64]], larger_is_better: bool) -> CombinationRow {
     let compared = |of: &&[f64]| {
         let value = stats::geometric_mean(of)?;
         let ends =

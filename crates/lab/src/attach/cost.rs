@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use blockio::{EngineChoice, ExpectedFile, OpenOptions, OpenSettings, RealDevice};
-use device::{Device, Request};
+use device::{Device, Request, do_io};
 use serde::{Deserialize, Serialize};
 
 use super::timeline::{LONGEST_BYTES, TimelineRequest};
@@ -102,14 +102,10 @@ impl HarnessCost {
 }
 
 fn median_ns(device: &mut RealDevice, request: Request, times: usize) -> Result<f64> {
-    let (mut latencies, mut done) = (Vec::with_capacity(times), Vec::new());
+    let mut latencies = Vec::with_capacity(times);
     for _ in 0..times {
-        device.submit(request)?;
-        device.reap(1, &mut done)?;
-        for completion in done.drain(..) {
-            completion.result.clone()?;
-            latencies.push(completion.latency_ns().saturating_sub(TRIAL.as_nanos() as u64));
-        }
+        let latency_ns = do_io(device, request)?.latency_ns();
+        latencies.push(latency_ns.saturating_sub(TRIAL.as_nanos() as u64));
     }
     latencies.sort_unstable();
     Ok(latencies[latencies.len() / 2] as f64)

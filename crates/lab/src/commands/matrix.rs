@@ -9,7 +9,7 @@ mod request;
 
 use record::text::{self, printable};
 use record::units::{Bytes, Nanos};
-use record::{Ended, Params, PlannedCell, Skip, Stop};
+use record::{Combination, Ended, Params, PlannedCell, Skip, Stop};
 use store::{Lock, Replayed, Resumed, RunDir};
 use suite::Plan;
 
@@ -123,7 +123,7 @@ fn need_root() -> Result<()> {
 
 /// All combinations, each with its least number of repeats.
 fn planned(request: &MatrixRequest) -> Plan {
-    let one = |combination: &workloads::matrix::Combination, repeat: u32| PlannedCell {
+    let one = |combination: &Combination, repeat: u32| PlannedCell {
         id: format!("{}#{repeat}", combination.id()),
         test: combination.work.clone(),
         params: Params::default(),

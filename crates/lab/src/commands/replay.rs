@@ -4,8 +4,8 @@ use device::{Extent, Extents};
 use record::text::{self, printable};
 use record::units::{Bytes, Nanos};
 use record::{Ended, Stop, TargetKind};
-use suite::{CellProgress, Plan, RunEnd, RunEvent};
-use workloads::replay::{self, CapacityFit, Pace, Replay, ReplayProgress, ReplaySettings};
+use suite::{Plan, RunEnd, RunEvent};
+use workloads::replay::{self, CapacityFit, Pace, Replay, ReplaySettings};
 use workloads::trace::{self, TraceSurvey};
 
 use crate::cli::{FitFlag, ReplayFlags};
@@ -13,7 +13,7 @@ use program::exit::{Exit, OrExit, Result, refuse, usage};
 use program::printing::print;
 use program::signals;
 use session::begin::{begin, opening, run_id};
-use session::progress_display::{self, Screen};
+use session::progress_display;
 use session::request::RunRequest;
 use session::session::{Body, Session, Workplace};
 use session::target::Target;
@@ -170,7 +170,7 @@ impl Body for ReplayBody {
         let Workplace { medium, plan, journal, screen, stop, .. } = at;
         let (medium, cell) = (medium.expect("a replay opens a device"), &plan.cells[0]);
         screen.show(&RunEvent::CellStarted { index: 0, cell, allotted_ns: cell.max_ns });
-        let mut show = |phase, progress| show_progress(screen, phase, progress);
+        let mut show = |progress| screen.show(&RunEvent::Progress(progress));
         let outcome = self.replay.play(medium, self.fill, stop, &mut show).or_usage()?;
         for (index, cell) in self.replay.cells(&outcome).iter().enumerate() {
             // On disk first: what was shown is never lost.
@@ -196,26 +196,4 @@ impl Body for ReplayBody {
     fn way_on(&self, _: &str) -> String {
         "a replay begins from the beginning again".to_owned()
     }
-}
-
-fn show_progress(screen: &Screen, phase: &'static str, progress: ReplayProgress) {
-    let seconds = (progress.elapsed_ns as f64 / 1e9).max(1e-9);
-    let left = if progress.share > 0.0 {
-        progress.elapsed_ns as f64 * (1.0 - progress.share) / progress.share
-    } else {
-        0.0
-    };
-    screen.show(&RunEvent::Progress(CellProgress {
-        index: 0,
-        phase,
-        share: progress.share,
-        ops: progress.ops,
-        bytes: progress.bytes,
-        elapsed_ns: progress.elapsed_ns,
-        iops: progress.ops as f64 / seconds,
-        bps: progress.bytes as f64 / seconds,
-        written_bytes: progress.written_bytes,
-        remaining_ns: left as u64,
-        run_share: None,
-    }));
 }

@@ -1,49 +1,14 @@
-//! `watch`: its columns are those of `iostat -x`, to the last digit that iostat prints.
+//! `watch` of real devices: what it counts, and how it ends.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
-use record::{Activity, Counters};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{
     Flashmark, LoopDevice, MIB, Scratch, has_root, node_of_its_own, skipped, tool,
 };
-
-/// Both are computed from the same counters and the same time, so nothing is allowed but iostat's
-/// rounding to two digits.
-#[test]
-fn recorded_counters_give_what_iostat_printed_of_them() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/iostat/looks.json");
-    let fixture: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    // Its first report is of all that was counted since the system started.
-    let mut before = (0, Counters::from_fields(&[0; 17]).unwrap());
-    let mut compared = 0;
-    for look in fixture["looks"].as_array().unwrap() {
-        let [uptime_s, stat] = ["uptime_s", "stat"].map(|name| look[name].as_str().unwrap());
-        let centiseconds: u64 = uptime_s.replace('.', "").parse().unwrap();
-        let fields = stat.split_whitespace().map(|word| word.parse().unwrap());
-        let now = (centiseconds, Counters::from_fields(&fields.collect::<Vec<u64>>()).unwrap());
-        let activity =
-            Activity::between(&before.1, &now.1, (now.0 - before.0) * 10_000_000).unwrap();
-        let ours = workloads::watch::object("disk", &activity);
-        let printed = look["iostat"].as_object().unwrap();
-        for (name, theirs) in printed.iter().filter(|(name, _)| *name != "disk_device") {
-            let (ours, theirs) = (ours[name].as_f64().unwrap(), theirs.as_f64().unwrap());
-            let rounding = 0.005 + 1e-9 * theirs.abs();
-            assert!(
-                (ours - theirs).abs() <= rounding,
-                "{name}: {ours}, iostat says {theirs} of {stat} at {uptime_s}"
-            );
-            compared += 1;
-        }
-        before = now;
-    }
-    // Nine looks of 22 columns each.
-    assert_eq!(compared, 198);
-}
 
 /// Output of `watch --json` for a device until it is interrupted after `work`, and its last
 /// message.

@@ -1,10 +1,10 @@
 //! The page of a matrix: recommendation, heat maps, tables, commands.
 
 use askama::Template;
-use findings::matrix::{CombinationResult, ContestRank, Matrix, MatrixCombination, WorkPlaces};
-use record::Record;
+use findings::matrix::{CombinationResult, ContestRank, Matrix, WorkPlaces};
 use record::text::{capitalised, printable};
 use record::units::significant;
+use record::{Combination, Record};
 use report::tables::Table;
 use report::{matrix, words};
 
@@ -75,7 +75,7 @@ impl MatrixPage {
 }
 
 fn work(work: &WorkPlaces) -> WorkView {
-    let combinations: Vec<&MatrixCombination> = work
+    let combinations: Vec<&Combination> = work
         .places
         .iter()
         .map(|place| &place.combination)
@@ -94,7 +94,7 @@ fn work(work: &WorkPlaces) -> WorkView {
         }));
     let row = |(filesystem, mount_options): &(String, String)| {
         let cell = |scheduler: &String| {
-            let is_it = |combination: &MatrixCombination| {
+            let is_it = |combination: &Combination| {
                 combination.filesystem_words() == *filesystem
                     && combination.mount_options == *mount_options
                     && combination.scheduler == *scheduler

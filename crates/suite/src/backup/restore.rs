@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use device::content::DataGenerator;
 use device::stamp::SectorVerdict;
-use device::{Device, Extent, IoError, IoErrorKind, Request};
+use device::{Device, Extent, IoError, IoErrorKind, Request, do_io};
 
 use super::{Backup, Interruption, LostPlace, NotRestoredReason, PIECE_BYTES, Restored};
 
@@ -173,7 +173,7 @@ impl Work<'_> {
 
     fn write_once(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), IoError> {
         self.device.buffer(0)[..data.len()].copy_from_slice(data);
-        transfer(self.device, Request::write(0, offset_bytes, data.len() as u64))
+        do_io(self.device, Request::write(0, offset_bytes, data.len() as u64)).map(drop)
     }
 
     /// An `Err` if every write was refused.
@@ -195,7 +195,7 @@ impl Work<'_> {
             return Interruption::Medium(error.clone());
         };
         let block_bytes = self.device.facts().logical_block_bytes.max(SECTOR_BYTES);
-        let reads_work = transfer(self.device, Request::read(0, offset_bytes, block_bytes)).is_ok();
+        let reads_work = do_io(self.device, Request::read(0, offset_bytes, block_bytes)).is_ok();
         let (kind, detail) = match reads_work {
             true => (IoErrorKind::ReadOnly, "every write fails, while reads work"),
             false => (IoErrorKind::Gone, "every read and write fails"),
@@ -204,7 +204,7 @@ impl Work<'_> {
     }
 
     fn flush(&mut self) -> Flow {
-        match transfer(self.device, Request::flush(0)) {
+        match do_io(self.device, Request::flush(0)) {
             Err(error) if error.kind != IoErrorKind::Unsupported => {
                 Err(Interruption::Medium(error))
             }
@@ -255,14 +255,6 @@ impl Work<'_> {
     }
 }
 
-/// Does one I/O by itself. Buffers must be prepared. Data that was read is in the buffer of slot 0.
-pub(super) fn transfer(device: &mut dyn Device, request: Request) -> Result<(), IoError> {
-    device.submit(request)?;
-    let mut done = Vec::with_capacity(1);
-    device.reap(1, &mut done)?;
-    done.pop().expect("reap waits for the one request in flight").result
-}
-
 /// Data of a range, and the parts of it that cannot be read.
 #[derive(Default)]
 pub(super) struct PresentData {
@@ -281,8 +273,8 @@ impl PresentData {
 
     fn read(&mut self, device: &mut dyn Device, range: Extent) -> Result<(), IoError> {
         let fine_bytes = FINE_BYTES.max(device.facts().logical_block_bytes);
-        match transfer(device, Request::read(0, range.offset_bytes, range.bytes)) {
-            Ok(()) => self.data.extend_from_slice(&device.buffer(0)[..range.bytes as usize]),
+        match do_io(device, Request::read(0, range.offset_bytes, range.bytes)) {
+            Ok(_) => self.data.extend_from_slice(&device.buffer(0)[..range.bytes as usize]),
             Err(error) if error.kind != IoErrorKind::Medium => return Err(error),
             Err(_) if range.bytes > fine_bytes => {
                 for at in (range.offset_bytes..range.end()).step_by(fine_bytes as usize) {

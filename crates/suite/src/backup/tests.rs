@@ -1,10 +1,10 @@
 use device::content::DataGenerator;
 use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
-use device::{Device, Extent, IoErrorKind, MemoryDevice, Request};
+use device::{Device, Extent, IoErrorKind, MemoryDevice, Request, do_io};
 use record::Content;
 
 use super::failing::{BackupCall, FailingBackup};
-use super::restore::{PresentData, RestoreDecision, judge, transfer};
+use super::restore::{PresentData, RestoreDecision, judge};
 use super::*;
 
 const MEDIUM_BYTES: usize = 1 << 20;
@@ -213,14 +213,14 @@ proptest::proptest! {
         medium.prepare(1, 512).unwrap();
         for (pass, (at, sectors)) in writes.into_iter().enumerate() {
             for sector in at..at + sectors {
-                transfer(&mut medium, Request::read(0, sector * 512, 512)).unwrap();
+                do_io(&mut medium, Request::read(0, sector * 512, 512)).unwrap();
                 if !std::mem::replace(&mut known[sector as usize], true) {
                     let data = medium.buffer(0)[..512].to_vec();
                     backup.keep(sector * 512, &data).unwrap();
                     is_kept[(sector % module) as usize] = true;
                 }
                 generator.fill(&mut medium.buffer(0)[..512], Content::Incompressible, pass as u32, sector * 512);
-                transfer(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
+                do_io(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
             }
         }
         for sector in &theirs {

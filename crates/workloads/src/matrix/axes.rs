@@ -1,72 +1,7 @@
 //! Axes of the matrix, and the combinations of their values.
 
-use std::collections::BTreeMap;
-
-use record::Cell;
+use record::Combination;
 use serde::{Deserialize, Serialize};
-
-/// One way to use the medium, and the work that is done on it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Combination {
-    /// Name of the recipe: "ext4-nojournal".
-    pub filesystem: String,
-    /// True if mkfs gets the size of the allocation units.
-    pub align: bool,
-    /// Mount options, separated by commas.
-    pub mount_options: String,
-    /// The scheduler of the medium's queue.
-    pub scheduler: String,
-    /// Name of the work.
-    pub work: String,
-}
-
-impl Combination {
-    /// Id of the combination in a record: "record-ops/ext4+au/noatime/bfq". Stable.
-    pub fn id(&self) -> String {
-        let align = if self.align { "+au" } else { "" };
-        format!(
-            "{}/{}{align}/{}/{}",
-            self.work, self.filesystem, self.mount_options, self.scheduler
-        )
-    }
-
-    /// For people: "record-ops on ext4 (fitted to the AU, noatime), bfq".
-    pub fn words(&self) -> String {
-        let align = if self.align { "fitted to the AU, " } else { "" };
-        format!(
-            "{} on {} ({align}{}), {}",
-            self.work, self.filesystem, self.mount_options, self.scheduler
-        )
-    }
-
-    /// Labels of a cell of this combination and repeat.
-    pub fn labels(&self, repeat: u32) -> BTreeMap<String, String> {
-        let align = if self.align { "yes" } else { "no" };
-        [
-            ("filesystem", self.filesystem.clone()),
-            ("align", align.to_owned()),
-            ("mount_options", self.mount_options.clone()),
-            ("scheduler", self.scheduler.clone()),
-            ("work", self.work.clone()),
-            ("repeat", repeat.to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
-    }
-
-    /// Combination and repeat of a cell; `None` if the cell belongs to no combination.
-    pub fn of_cell(cell: &Cell) -> Option<(Combination, u32)> {
-        let label = |name: &str| cell.labels.get(name).cloned();
-        let combination = Combination {
-            filesystem: label("filesystem")?,
-            align: label("align")? == "yes",
-            mount_options: label("mount_options")?,
-            scheduler: label("scheduler")?,
-            work: label("work")?,
-        };
-        Some((combination, label("repeat")?.parse().ok()?))
-    }
-}
 
 /// Values to try, one list for each axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use host::{BlockTarget, Changes, Claim, Roots, Staged, recipe};
+use record::Combination;
 
-use super::{Combination, MatrixBackend, MediumFailure, Prepared, Unready};
+use super::{MatrixBackend, MediumFailure, Prepared, Unready};
 
 /// Block device that is held, with notes of all changes to it.
 pub struct MediumBackend {

@@ -3,66 +3,62 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::units::saturating_sum;
-use record::{Cell, Stop};
+use record::{Cell, Combination, Stop};
 use stats::{ContestRank, RankedGroup, contest, is_open};
 
-use super::Combination;
-
 /// Results of each combination so far, by its number.
-#[derive(Clone, Debug, Default)]
-pub struct Results {
+pub(super) struct Results<'a> {
+    pub combinations: &'a [Combination],
     figures: Vec<BTreeMap<u32, f64>>,
     /// Those that could not be tried.
-    failed: BTreeSet<usize>,
-    larger_is_better: BTreeMap<String, bool>,
-    /// Times of the tries, making and unmounting the file system included, in nanoseconds: by work
-    /// and file system.
-    took_ns: BTreeMap<(String, String), Vec<u64>>,
+    pub failed: BTreeSet<usize>,
+    larger_is_better: BTreeMap<&'a str, bool>,
+    /// Times of the tries, making and unmounting the file system included, in nanoseconds.
+    took_ns: Vec<(usize, u64)>,
 }
 
-impl Results {
+impl<'a> Results<'a> {
     /// Results from the cells of earlier sessions.
-    pub fn of(combinations: &[Combination], cells: &[Cell]) -> Results {
-        let mut results =
-            Results { figures: vec![BTreeMap::new(); combinations.len()], ..Results::default() };
+    pub fn of(combinations: &'a [Combination], cells: &[Cell]) -> Results<'a> {
+        let mut results = Results {
+            combinations,
+            figures: vec![BTreeMap::new(); combinations.len()],
+            failed: BTreeSet::new(),
+            larger_is_better: BTreeMap::new(),
+            took_ns: Vec::new(),
+        };
         let counts = |cell: &&Cell| {
             cell.label("part").is_empty()
                 && cell.stop != Stop::Interrupted
                 && !cell.is_failed_by_medium()
         };
         for cell in cells.iter().filter(counts) {
-            let Some((combination, repeat)) = Combination::of_cell(cell) else { continue };
-            if let Some(number) = combinations.iter().position(|known| *known == combination) {
-                results.add(combinations, number, repeat, cell);
+            let combination = Combination::of(cell);
+            if let Some(number) = combinations.iter().position(|known| *known == combination)
+                && let Ok(repeat) = cell.label("repeat").parse()
+            {
+                results.add(number, repeat, cell);
             }
         }
         results
     }
 
     /// Adds a headline cell.
-    pub fn add(&mut self, combinations: &[Combination], number: usize, repeat: u32, cell: &Cell) {
+    pub fn add(&mut self, number: usize, repeat: u32, cell: &Cell) {
         match (cell.stop, cell.work_result()) {
             (Stop::Error, _) | (_, None) => {
                 self.failed.insert(number);
             }
             (_, Some((figure, larger))) => {
                 self.figures[number].insert(repeat, figure);
-                self.larger_is_better.insert(combinations[number].work.clone(), larger);
+                self.larger_is_better.insert(&self.combinations[number].work, larger);
             }
         }
     }
 
-    /// Removes the failure of this combination: the medium has failed.
-    pub fn remove_failure(&mut self, number: usize) {
-        self.failed.remove(&number);
-    }
-
     /// Adds the time of one try.
-    pub fn took(&mut self, combination: &Combination, ns: u64) {
-        self.took_ns
-            .entry((combination.work.clone(), combination.filesystem.clone()))
-            .or_default()
-            .push(ns);
+    pub fn took(&mut self, number: usize, ns: u64) {
+        self.took_ns.push((number, ns));
     }
 
     /// True if this repeat need not be tried: it is done, or the combination has failed.
@@ -75,58 +71,41 @@ impl Results {
         self.figures.iter().map(BTreeMap::len).sum()
     }
 
-    /// Combinations that could not be tried, by their numbers.
-    pub fn failed(&self) -> &BTreeSet<usize> {
-        &self.failed
-    }
-
     /// Combinations of a work, the best first, by their numbers.
-    pub fn places(&self, combinations: &[Combination], work: &str) -> Vec<RankedGroup> {
-        let of_work = |number: usize| combinations[number].work == work;
-        let figures = |number: usize| {
-            let kept = of_work(number) && !self.failed.contains(&number);
+    pub fn places(&self, work: &str) -> Vec<RankedGroup> {
+        let figures = |(number, combination): (usize, &Combination)| {
+            let kept = combination.work == work && !self.failed.contains(&number);
             if kept { self.figures[number].values().copied().collect() } else { Vec::new() }
         };
-        let groups: Vec<Vec<f64>> = (0..combinations.len()).map(figures).collect();
+        let groups: Vec<Vec<f64>> = self.combinations.iter().enumerate().map(figures).collect();
         contest(&groups, self.larger_is_better.get(work).copied().unwrap_or(true))
     }
 
     /// Combinations that are worth another repeat: for each work whose best two are not
     /// significantly different, the best and all that may be as good.
-    pub fn contenders(&self, combinations: &[Combination]) -> Vec<usize> {
-        let mut works: Vec<&str> =
-            combinations.iter().map(|combination| combination.work.as_str()).collect();
-        works.sort_unstable();
-        works.dedup();
-        let mut contenders = Vec::new();
-        for work in works {
-            let places = self.places(combinations, work);
-            if is_open(&places) {
-                let near = places.iter().filter(|placed| {
-                    matches!(placed.rank, ContestRank::Best | ContestRank::Unclear)
-                });
-                contenders.extend(near.map(|placed| placed.group));
-            }
-        }
-        contenders
+    pub fn contenders(&self) -> Vec<usize> {
+        let works: BTreeSet<&str> =
+            self.combinations.iter().map(|combination| combination.work.as_str()).collect();
+        let open = works.into_iter().map(|work| self.places(work)).filter(|places| is_open(places));
+        let is_near =
+            |placed: &RankedGroup| matches!(placed.rank, ContestRank::Best | ContestRank::Unclear);
+        open.flatten().filter(is_near).map(|placed| placed.group).collect()
     }
 
     /// Expected time of a try in nanoseconds, as the mean of similar ones: the same work on the
     /// same file system, else the same work, else any. `None` before the first.
-    pub fn expected_ns(&self, combination: &Combination) -> Option<u64> {
-        let mean = |fits: &dyn Fn(&(String, String)) -> bool| {
-            let all: Vec<u64> = self
-                .took_ns
-                .iter()
-                .filter(|(key, _)| fits(key))
-                .flat_map(|(_, ns)| ns.iter().copied())
-                .collect();
-            (!all.is_empty()).then(|| saturating_sum(all.iter().copied()) / all.len() as u64)
-        };
-        mean(&|(work, filesystem)| {
-            *work == combination.work && *filesystem == combination.filesystem
+    pub fn expected_ns(&self, number: usize) -> Option<u64> {
+        let this = &self.combinations[number];
+        let similar: [&dyn Fn(&Combination) -> bool; 3] = [
+            &|other| other.work == this.work && other.filesystem == this.filesystem,
+            &|other| other.work == this.work,
+            &|_| true,
+        ];
+        similar.iter().find_map(|is_similar| {
+            let took =
+                self.took_ns.iter().filter(|(number, _)| is_similar(&self.combinations[*number]));
+            let took: Vec<u64> = took.map(|(_, ns)| *ns).collect();
+            (!took.is_empty()).then(|| saturating_sum(took.iter().copied()) / took.len() as u64)
         })
-        .or_else(|| mean(&|(work, _)| *work == combination.work))
-        .or_else(|| mean(&|_| true))
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::IoErrorKind;
-use record::units::saturating_sum;
-use record::{Cell, Estimate, Params, Stop, metric};
+use record::units::{Bytes, saturating_sum};
+use record::{Cell, Combination, Estimate, Params, Stop, metric};
 use stats::Random;
 
-use super::error_streak::{ErrorStreak, FailedTry};
-use super::{Combination, MatrixBackend, MediumFailure, Prepared, Results, Unready, order};
-use crate::fragmentation::{self, CountExtents, Fragmentation, OpenAsDevice};
+use super::results::Results;
+use super::{MatrixBackend, MediumFailure, Prepared, Unready};
+use crate::fragmentation::{self, Fragmentation};
 use crate::workload::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
 /// Limits after which nothing more is tried.
@@ -29,16 +29,14 @@ pub struct MatrixTrial<'a> {
     pub combinations: &'a [Combination],
     /// The works that they name.
     pub works: &'a [Box<dyn Workload>],
-    /// Opens a file on the file system as a device.
-    pub open: OpenAsDevice<'a>,
-    /// Counts the extents of a file.
-    pub count_extents: CountExtents<'a>,
     /// Time since some fixed point, in nanoseconds.
     pub clock: &'a dyn Fn() -> u64,
     /// Seed of every random choice.
     pub seed: u64,
     /// Limits after which nothing more is tried.
     pub limits: MatrixLimits,
+    /// Cells of earlier sessions.
+    pub done: &'a [Cell],
     /// Time that earlier sessions took, in nanoseconds.
     pub used_ns: u64,
     /// Set from another thread to stop at once.
@@ -88,247 +86,273 @@ pub enum End {
 /// Listener of a session. An `Err` ends the session: what cannot be kept must not be measured.
 pub type EventSink<'a> = &'a mut dyn FnMut(&MatrixEvent<'_>) -> Result<(), String>;
 
-/// Tries the combinations that are left. `results` holds the results of earlier sessions.
-pub fn run(
-    trial: &MatrixTrial<'_>,
-    backend: &mut dyn MatrixBackend,
-    results: &mut Results,
-    events: EventSink<'_>,
-) -> End {
-    let began = (trial.clock)();
-    let mut row = ErrorStreak::default();
-    let every: Vec<usize> = (0..trial.combinations.len()).collect();
-    for repeat in 1..=trial.limits.most_repeats {
-        let chosen = if repeat <= trial.limits.least_repeats {
-            every.clone()
-        } else {
-            results.contenders(trial.combinations)
-        };
-        let order = order::block(trial.seed, repeat, trial.combinations.len(), |number| {
-            chosen.contains(&number)
-        });
-        for (at, &number) in order.iter().enumerate() {
-            if results.is_over(number, repeat) {
-                continue;
-            }
-            let used_ns = trial.used_ns + (trial.clock)().saturating_sub(began);
-            let combination = &trial.combinations[number];
-            if trial.stop.load(Ordering::Relaxed) {
-                return End::Interrupted;
-            }
-            if is_time_up(trial, results, combination, used_ns) {
-                return End::TimeIsUp;
-            }
-            let rest: Vec<usize> = order[at..]
-                .iter()
-                .copied()
-                .filter(|number| !results.is_over(*number, repeat))
-                .collect();
-            let announced = announce(trial, results, (combination, repeat), &rest, events);
-            if let Err(reason) = announced
-                .and_then(|()| one(trial, backend, results, &mut row, (number, repeat), events))
-            {
-                return reason;
-            }
-        }
-    }
-    End::Complete
+/// Number of combinations in succession with an error of the kernel that is no longer chance.
+const TOO_MANY: usize = 3;
+
+/// Tries the combinations that are left.
+pub fn run(trial: &MatrixTrial<'_>, backend: &mut dyn MatrixBackend, events: EventSink<'_>) -> End {
+    let results = Results::of(trial.combinations, trial.done);
+    let mut session = Session { trial, backend, results, events, streak: Vec::new() };
+    session.run().err().unwrap_or(End::Complete)
 }
 
-/// True if the expected time of this combination exceeds the limit. The first is always tried:
-/// without it nothing is known.
-fn is_time_up(
-    trial: &MatrixTrial<'_>,
-    results: &Results,
-    combination: &Combination,
-    used_ns: u64,
-) -> bool {
-    let expected_ns = results.expected_ns(combination).unwrap_or(0);
-    trial
-        .limits
-        .time_limit_ns
-        .is_some_and(|limit_ns| used_ns.saturating_add(expected_ns) > limit_ns)
+struct Session<'s> {
+    trial: &'s MatrixTrial<'s>,
+    backend: &'s mut dyn MatrixBackend,
+    results: Results<'s>,
+    events: EventSink<'s>,
+    /// Tries that met an error of the kernel, without a good one between them. The medium answered
+    /// after each.
+    streak: Vec<Try>,
 }
 
-fn announce(
-    trial: &MatrixTrial<'_>,
-    results: &Results,
-    (combination, repeat): (&Combination, u32),
-    rest: &[usize],
-    events: EventSink<'_>,
-) -> Result<(), End> {
-    let expected = |number: usize| results.expected_ns(&trial.combinations[number]);
-    let blocks_after = u64::from(trial.limits.least_repeats.saturating_sub(repeat));
-    let alive: Vec<usize> =
-        (0..trial.combinations.len()).filter(|number| !results.failed().contains(number)).collect();
-    let sum = |numbers: &[usize]| {
-        let expected: Option<Vec<u64>> = numbers.iter().map(|number| expected(*number)).collect();
-        expected.map(saturating_sum)
-    };
-    let left_ns = sum(rest)
-        .zip(sum(&alive))
-        .map(|(rest, block)| rest.saturating_add(block.saturating_mul(blocks_after)));
-    let of = results.done() + rest.len() + alive.len() * blocks_after as usize;
-    events(&MatrixEvent::Begun { combination, repeat, done: results.done(), of, left_ns })
-        .map_err(end_failed)
-}
-
-/// Cells of a try, and its failure.
-struct Tried {
+/// A try of a combination, by its number, with its cells as the record keeps them.
+struct Try {
+    number: usize,
+    repeat: u32,
     cells: Vec<Cell>,
-    /// Kind of the failure; `None` if the try gave a figure.
-    failure: Option<Failure>,
 }
 
-/// Kind of a failure, before the medium is checked.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Failure {
+/// How a try went, before the medium is checked.
+#[derive(PartialEq)]
+enum Went {
+    /// It gave a figure.
+    Well,
     /// The file system could not be made or mounted, or the work does not fit it.
     NotSuitable,
     /// The kernel returned an error to the work, or the work found its data damaged.
-    Error,
+    WithError,
 }
 
-/// Tries one combination once, and has its cells kept before anything else is done.
-fn one(
-    trial: &MatrixTrial<'_>,
-    backend: &mut dyn MatrixBackend,
-    results: &mut Results,
-    row: &mut ErrorStreak,
-    which: (usize, u32),
-    events: EventSink<'_>,
-) -> Result<(), End> {
-    let combination = &trial.combinations[which.0];
-    let began = (trial.clock)();
-    let (tried, ended) = attempt(trial, backend, which, events)?;
-    if ended.is_ok() {
-        results.took(combination, (trial.clock)().saturating_sub(began));
-    }
-    let cells = named(combination, which.1, tried.cells);
-    match tried.failure {
-        None => {
-            row.end();
-            keep(results, trial, which, &cells, events)?;
-            ended.map_err(end_failed)
+impl Session<'_> {
+    fn run(&mut self) -> Result<(), End> {
+        let began = (self.trial.clock)();
+        for repeat in 1..=self.trial.limits.most_repeats {
+            let order = self.block(repeat);
+            for (at, &number) in order.iter().enumerate() {
+                if self.results.is_over(number, repeat) {
+                    continue;
+                }
+                if self.is_stopped() {
+                    return Err(End::Interrupted);
+                }
+                let used_ns = self.trial.used_ns + (self.trial.clock)().saturating_sub(began);
+                if self.is_time_up(number, used_ns) {
+                    return Err(End::TimeIsUp);
+                }
+                self.announce(repeat, &order[at..])?;
+                self.try_one(number, repeat)?;
+            }
         }
-        Some(failure) => {
-            judge(trial, backend, results, row, (which, failure, cells, ended), events)
-        }
+        Ok(())
     }
-}
 
-/// Mounts the file system, does the work, unmounts. The second value is an error if the file system
-/// could not be removed.
-fn attempt(
-    trial: &MatrixTrial<'_>,
-    backend: &mut dyn MatrixBackend,
-    (number, repeat): (usize, u32),
-    events: EventSink<'_>,
-) -> Result<(Tried, Result<(), String>), End> {
-    let combination = &trial.combinations[number];
-    let prepared = match backend.begin(combination) {
-        Err(Unready::Medium(reason)) => return Err(end_failed(reason)),
-        // Ctrl-C on a terminal reaches mkfs too: that it ended is no failure of its file system.
-        Err(Unready::Combination(_)) if trial.stop.load(Ordering::Relaxed) => {
-            return Err(End::Interrupted);
-        }
-        Err(Unready::Combination(reason)) => {
-            return Ok((
-                Tried {
-                    cells: vec![failed_cell(combination, &reason)],
-                    failure: Some(Failure::NotSuitable),
-                },
-                Ok(()),
-            ));
-        }
-        Ok(prepared) => prepared,
-    };
-    let worked = work(trial, combination, repeat, &prepared, events);
-    let ended = backend.end();
-    let (cells, failure) = match worked {
-        Err(error) if error.is_interrupted() || trial.stop.load(Ordering::Relaxed) => {
-            return Err(ended.err().map_or(End::Interrupted, end_failed));
-        }
-        Err(error) => {
-            let failure = if error.is_of_kernel() { Failure::Error } else { Failure::NotSuitable };
-            (vec![failed_cell(combination, &error.to_string())], Some(failure))
-        }
-        Ok(cells) if cells.is_empty() => (
-            vec![failed_cell(combination, "the work measured nothing")],
-            Some(Failure::NotSuitable),
-        ),
-        // What was measured is kept even if the file system cannot be taken away.
-        Ok(cells) => (cells, None),
-    };
-    let cells = cells.into_iter().map(|cell| made_on(&prepared, cell)).collect();
-    Ok((Tried { cells, failure }, ended))
-}
+    fn is_stopped(&self) -> bool {
+        self.trial.stop.load(Ordering::Relaxed)
+    }
 
-/// Keeps a failed try as the combination's failure, or as the medium's, which ends the session.
-fn judge(
-    trial: &MatrixTrial<'_>,
-    backend: &mut dyn MatrixBackend,
-    results: &mut Results,
-    row: &mut ErrorStreak,
-    (which, failure, cells, ended): ((usize, u32), Failure, Vec<Cell>, Result<(), String>),
-    events: EventSink<'_>,
-) -> Result<(), End> {
-    let failed = FailedTry { number: which.0, repeat: which.1, cells };
-    let message = failed.reason().to_owned();
-    let answered = ended.map_err(MediumFailure::from).and_then(|()| {
-        backend.answers().map_err(|failure| MediumFailure {
-            reason: format!("{message}; asked again, the medium fails: {}", failure.reason),
-            ..failure
-        })
-    });
-    if let Err(failure) = answered {
-        let all = row.take().into_iter().chain([failed]).collect();
-        return Err(blame_medium(trial, results, all, failure, events));
-    }
-    keep(results, trial, which, &failed.cells, events)?;
-    match (failure == Failure::Error).then(|| row.add(failed)).flatten() {
-        Some(all) => {
-            let reason = format!(
-                "{} tries in succession met an error, so the medium counts as failed; the last one: {message}",
-                all.len()
-            );
-            let failure = MediumFailure { reason, error: Some(IoErrorKind::Medium) };
-            Err(blame_medium(trial, results, all, failure, events))
+    /// Combinations of one block, in its own random order. It is drawn over all of them, so leaving
+    /// some out (because they were done before an interruption, or are beaten) does not change the
+    /// order of the others.
+    fn block(&self, repeat: u32) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.trial.combinations.len()).collect();
+        let purpose = format!("matrix block {repeat}");
+        Random::for_purpose(self.trial.seed, &purpose).shuffle(&mut order);
+        if repeat > self.trial.limits.least_repeats {
+            let contenders = self.results.contenders();
+            order.retain(|number| contenders.contains(number));
         }
-        None => Ok(()),
+        order
     }
-}
 
-/// Keeps these tries as failures of the medium; returns the end of the session.
-fn blame_medium(
-    trial: &MatrixTrial<'_>,
-    results: &mut Results,
-    all: Vec<FailedTry>,
-    failure: MediumFailure,
-    events: EventSink<'_>,
-) -> End {
-    for failed in all {
-        results.remove_failure(failed.number);
-        let failed = failed.by_medium();
-        if let Err(end) =
-            keep(results, trial, (failed.number, failed.repeat), &failed.cells, events)
-        {
-            return end;
-        }
+    /// True if the expected time of this combination exceeds the limit. The first is always tried:
+    /// without it nothing is known.
+    fn is_time_up(&self, number: usize, used_ns: u64) -> bool {
+        let expected_ns = self.results.expected_ns(number).unwrap_or(0);
+        let limit_ns = self.trial.limits.time_limit_ns;
+        limit_ns.is_some_and(|limit_ns| used_ns.saturating_add(expected_ns) > limit_ns)
     }
-    End::Failed(failure)
+
+    /// Announces the first of the combinations that are left of a block.
+    fn announce(&mut self, repeat: u32, left: &[usize]) -> Result<(), End> {
+        let results = &self.results;
+        let rest = left.iter().copied().filter(|number| !results.is_over(*number, repeat));
+        let rest: Vec<usize> = rest.collect();
+        let alive = (0..self.trial.combinations.len()).filter(|it| !results.failed.contains(it));
+        let alive: Vec<usize> = alive.collect();
+        let blocks_after = u64::from(self.trial.limits.least_repeats.saturating_sub(repeat));
+        let sum = |numbers: &[usize]| {
+            let expected: Option<Vec<u64>> =
+                numbers.iter().map(|number| results.expected_ns(*number)).collect();
+            expected.map(saturating_sum)
+        };
+        let left_ns = sum(&rest)
+            .zip(sum(&alive))
+            .map(|(rest, block)| rest.saturating_add(block.saturating_mul(blocks_after)));
+        let begun = MatrixEvent::Begun {
+            combination: &self.trial.combinations[left[0]],
+            repeat,
+            done: results.done(),
+            of: results.done() + rest.len() + alive.len() * blocks_after as usize,
+            left_ns,
+        };
+        (self.events)(&begun).map_err(end_failed)
+    }
+
+    /// Tries one combination once, and has its cells kept before anything else is done.
+    fn try_one(&mut self, number: usize, repeat: u32) -> Result<(), End> {
+        let began = (self.trial.clock)();
+        let (mut cells, went, ended) = self.attempt(number, repeat)?;
+        if ended.is_ok() {
+            self.results.took(number, (self.trial.clock)().saturating_sub(began));
+        }
+        name(&self.trial.combinations[number], repeat, &mut cells);
+        let tried = Try { number, repeat, cells };
+        if went == Went::Well {
+            self.streak.clear();
+            self.keep(&tried)?;
+            return ended.map_err(end_failed);
+        }
+        self.judge(tried, went, ended)
+    }
+
+    /// Mounts the file system, does the work, unmounts. The last value is an error if the file
+    /// system could not be removed.
+    fn attempt(
+        &mut self,
+        number: usize,
+        repeat: u32,
+    ) -> Result<(Vec<Cell>, Went, Result<(), String>), End> {
+        let combination = &self.trial.combinations[number];
+        let failed = |reason: &str| vec![failed_cell(combination, reason)];
+        let prepared = match self.backend.begin(combination) {
+            Ok(prepared) => prepared,
+            Err(Unready::Medium(reason)) => return Err(end_failed(reason)),
+            // Ctrl-C on a terminal reaches mkfs too: that it ended is no failure of its file system.
+            Err(Unready::Combination(_)) if self.is_stopped() => return Err(End::Interrupted),
+            Err(Unready::Combination(reason)) => {
+                return Ok((failed(&reason), Went::NotSuitable, Ok(())));
+            }
+        };
+        let worked = self.work(combination, repeat, &prepared);
+        let ended = self.backend.end();
+        let (mut cells, went) = match worked {
+            Err(error) if error.is_interrupted() || self.is_stopped() => {
+                return Err(ended.err().map_or(End::Interrupted, end_failed));
+            }
+            Err(error) if error.is_of_kernel() => (failed(&error.to_string()), Went::WithError),
+            Err(error) => (failed(&error.to_string()), Went::NotSuitable),
+            Ok(cells) if cells.is_empty() => {
+                (failed("the work measured nothing"), Went::NotSuitable)
+            }
+            // What was measured is kept even if the file system cannot be taken away.
+            Ok(cells) => (cells, Went::Well),
+        };
+        for cell in &mut cells {
+            cell.on = Some(prepared.on.clone());
+            cell.labels.insert("mkfs".to_owned(), prepared.mkfs.clone());
+        }
+        Ok((cells, went, ended))
+    }
+
+    /// Keeps a failed try as the combination's failure, or as the medium's, which ends the session.
+    fn judge(&mut self, tried: Try, went: Went, ended: Result<(), String>) -> Result<(), End> {
+        let message = tried.cells[0].reason.clone().unwrap_or_default();
+        let answered = ended.map_err(MediumFailure::from).and_then(|()| {
+            self.backend.answers().map_err(|failure| MediumFailure {
+                reason: format!("{message}; asked again, the medium fails: {}", failure.reason),
+                ..failure
+            })
+        });
+        if let Err(failure) = answered {
+            self.streak.push(tried);
+            return Err(self.blame_medium(failure));
+        }
+        self.keep(&tried)?;
+        if went == Went::WithError {
+            self.streak.push(tried);
+        }
+        if self.streak.len() < TOO_MANY {
+            return Ok(());
+        }
+        let reason = format!(
+            "{TOO_MANY} tries in succession met an error, so the medium counts as failed; the last one: {message}"
+        );
+        Err(self.blame_medium(MediumFailure { reason, error: Some(IoErrorKind::Medium) }))
+    }
+
+    /// Keeps the tries of the streak as failures of the medium; returns the end of the session.
+    fn blame_medium(&mut self, failure: MediumFailure) -> End {
+        for mut tried in std::mem::take(&mut self.streak) {
+            tried.cells.iter_mut().for_each(Cell::blame_medium);
+            self.results.failed.remove(&tried.number);
+            if let Err(end) = self.keep(&tried) {
+                return end;
+            }
+        }
+        End::Failed(failure)
+    }
+
+    /// Adds cells to the results and passes them on.
+    fn keep(&mut self, tried: &Try) -> Result<(), End> {
+        if !tried.cells[0].is_failed_by_medium() {
+            self.results.add(tried.number, tried.repeat, &tried.cells[0]);
+        }
+        (self.events)(&MatrixEvent::Finished(&tried.cells)).map_err(end_failed)
+    }
+
+    /// Does the work, counts the extents of its files, and adds the fragmentation to the headline.
+    fn work(
+        &mut self,
+        combination: &Combination,
+        repeat: u32,
+        prepared: &Prepared,
+    ) -> Result<Vec<Cell>, WorkError> {
+        let name = &combination.work;
+        let work = self.trial.works.iter().find(|work| work.name() == name);
+        let work = work.ok_or_else(|| WorkError::impossible(name, "there is no such work"))?;
+        if prepared.free_bytes < work.needs_bytes() {
+            let (needs, free) = (Bytes(work.needs_bytes()), Bytes(prepared.free_bytes));
+            let on = &combination.filesystem;
+            let reason =
+                format_args!("it needs {needs} and {on} has {free} free; a larger target would do");
+            return Err(WorkError::impossible(name, reason));
+        }
+        let (mut before, mut after, mut cost) = (None, None, None);
+        let mut look = |point| {
+            let seen = Fragmentation::of(&prepared.directory, blockio::file_extents);
+            match point {
+                InspectionPoint::Before => before = Some(seen),
+                InspectionPoint::After => {
+                    after = Some(seen);
+                    cost = fragmentation::cost(&prepared.directory);
+                }
+            }
+        };
+        let mut context = WorkloadContext {
+            directory: &prepared.directory,
+            // the same data and the same choices on every file system, others in every repeat
+            seed: Random::for_purpose(self.trial.seed, &format!("{name} {repeat}")).bits(),
+            stop: self.trial.stop,
+            on_progress: &mut |progress| {
+                // progress that is not heard is no reason to end
+                let _ = (self.events)(&MatrixEvent::Progress(progress));
+            },
+            look: &mut look,
+        };
+        let mut cells = work.run(&mut context)?;
+        if let Some(headline) = cells.first_mut() {
+            add_fragmentation(headline, before, "before");
+            add_fragmentation(headline, after, "after");
+            add(headline, metric::FRAGMENTATION_READ_RATIO, cost, 1);
+        }
+        Ok(cells)
+    }
 }
 
 /// End of a session for another reason than an error of the medium.
 fn end_failed(reason: String) -> End {
     End::Failed(reason.into())
-}
-
-/// Adds to a cell the file system on which it was measured.
-fn made_on(prepared: &Prepared, mut cell: Cell) -> Cell {
-    cell.on = Some(prepared.on.clone());
-    cell.labels.insert("mkfs".to_owned(), prepared.mkfs.clone());
-    cell
 }
 
 fn failed_cell(combination: &Combination, reason: &str) -> Cell {
@@ -339,7 +363,7 @@ fn failed_cell(combination: &Combination, reason: &str) -> Cell {
 }
 
 /// Gives the cells of a try their ids and labels.
-fn named(combination: &Combination, repeat: u32, mut cells: Vec<Cell>) -> Vec<Cell> {
+fn name(combination: &Combination, repeat: u32, cells: &mut [Cell]) {
     for (part, cell) in cells.iter_mut().enumerate() {
         let detail = if part == 0 { String::new() } else { format!("/{part}") };
         cell.id = format!("{}#{repeat}{detail}", combination.id());
@@ -348,73 +372,6 @@ fn named(combination: &Combination, repeat: u32, mut cells: Vec<Cell>) -> Vec<Ce
             cell.labels.insert("part".to_owned(), part.to_string());
         }
     }
-    cells
-}
-
-/// Adds cells to the results and passes them on.
-fn keep(
-    results: &mut Results,
-    trial: &MatrixTrial<'_>,
-    (number, repeat): (usize, u32),
-    cells: &[Cell],
-    events: EventSink<'_>,
-) -> Result<(), End> {
-    if !cells[0].is_failed_by_medium() {
-        results.add(trial.combinations, number, repeat, &cells[0]);
-    }
-    events(&MatrixEvent::Finished(cells)).map_err(end_failed)
-}
-
-/// Does the work, counts the extents of its files, and adds the fragmentation to the headline.
-fn work(
-    trial: &MatrixTrial<'_>,
-    combination: &Combination,
-    repeat: u32,
-    prepared: &Prepared,
-    events: EventSink<'_>,
-) -> Result<Vec<Cell>, WorkError> {
-    let name = combination.work.clone();
-    let impossible = |reason: String| WorkError::impossible(&name, reason);
-    let work = trial.works.iter().find(|work| work.name() == combination.work);
-    let work = work.ok_or_else(|| impossible("there is no such work".to_owned()))?;
-    if prepared.free_bytes < work.needs_bytes() {
-        let (needs, free) =
-            (record::units::Bytes(work.needs_bytes()), record::units::Bytes(prepared.free_bytes));
-        return Err(impossible(format!(
-            "it needs {needs} and {} has {free} free; a larger target would do",
-            combination.filesystem
-        )));
-    }
-    let (mut before, mut after, mut cost) = (None, None, None);
-    let mut look = |point| {
-        let seen = Fragmentation::of(&prepared.directory, trial.count_extents);
-        match point {
-            InspectionPoint::Before => before = Some(seen),
-            InspectionPoint::After => {
-                after = Some(seen);
-                cost = fragmentation::cost(&prepared.directory, trial.open);
-            }
-        }
-    };
-    let mut context = WorkloadContext {
-        directory: &prepared.directory,
-        open: &mut |path, bytes| (trial.open)(path, bytes),
-        // the same data and the same choices on every file system, others in every repeat
-        seed: Random::for_purpose(trial.seed, &format!("{} {repeat}", combination.work)).bits(),
-        stop: trial.stop,
-        on_progress: &mut |progress| {
-            // progress that is not heard is no reason to end
-            let _ = events(&MatrixEvent::Progress(progress));
-        },
-        look: &mut look,
-    };
-    let mut cells = work.run(&mut context)?;
-    if let Some(headline) = cells.first_mut() {
-        add_fragmentation(headline, before, "before");
-        add_fragmentation(headline, after, "after");
-        add(headline, metric::FRAGMENTATION_READ_RATIO, cost, 1);
-    }
-    Ok(cells)
 }
 
 fn add(cell: &mut Cell, name: &str, value: Option<f64>, n: u64) {

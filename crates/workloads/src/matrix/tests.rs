@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::IoErrorKind;
 use record::{Cell, Estimate, Params, Stop};
 
+use super::results::Results;
 use super::*;
-use crate::matrix::MediumFailure;
 use crate::workload::{WorkError, Workload, WorkloadContext};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -105,7 +105,6 @@ struct Went {
     end: End,
     tries: Vec<String>,
     cells: Vec<Cell>,
-    results: Results,
     left_open: bool,
 }
 
@@ -149,20 +148,18 @@ impl Bench {
             unmountable: self.unmountable.clone(),
             free_bytes: 1000,
         };
-        let mut results = Results::of(&combinations, &self.earlier);
         let mut cells = Vec::new();
         let trial = MatrixTrial {
             combinations: &combinations,
             works: &works,
-            open: &|_, _| Err(WorkError::interrupted("tiny")),
-            count_extents: &|_| Err(io::Error::other("no")),
             clock: &|| clock.get(),
             seed: 7,
             limits: self.limits,
+            done: &self.earlier,
             used_ns: 0,
             stop: &stop,
         };
-        let end = run(&trial, &mut backend, &mut results, &mut |event| {
+        let end = run(&trial, &mut backend, &mut |event| {
             if let MatrixEvent::Finished(found) = event {
                 cells.extend_from_slice(found);
                 if cells.iter().filter(|cell| cell.label("part").is_empty()).count()
@@ -173,7 +170,7 @@ impl Bench {
             }
             Ok(())
         });
-        Went { end, tries: backend.tries.into_inner(), cells, results, left_open: backend.open }
+        Went { end, tries: backend.tries.into_inner(), cells, left_open: backend.open }
     }
 }
 
@@ -199,7 +196,8 @@ fn each_block_tries_every_combination_in_its_own_order() {
     }
     assert_ne!(went.tries[..6], went.tries[6..12], "each block has its own order");
     let (combinations, _) = axes().combinations(|_| true);
-    assert_eq!(combinations[went.results.places(&combinations, "tiny")[0].group].scheduler, "none");
+    let best = Results::of(&combinations, &went.cells).places("tiny")[0].group;
+    assert_eq!((best, combinations[best].scheduler.as_str()), (0, "none"));
     assert_eq!(went.cells[0].label("repeat"), "1");
     assert_eq!((went.cells[1].label("part"), went.cells[1].id.ends_with("#1/1")), ("1", true));
 }
@@ -281,7 +279,8 @@ fn file_systems_that_cannot_be_aligned_are_listed_as_left_out() {
 
 /// Numbers of the combinations that failed for reasons of their own.
 fn failed_by_themselves(went: &Went) -> Vec<usize> {
-    went.results.failed().iter().copied().collect()
+    let (combinations, _) = axes().combinations(|_| true);
+    Results::of(&combinations, &last_of_each(&went.cells)).failed.into_iter().collect()
 }
 
 #[test]
@@ -297,7 +296,8 @@ fn a_medium_that_fails_ends_everything_and_is_no_failure_of_the_combinations() {
     );
     assert_eq!((failed_by_themselves(&went), went.left_open), (vec![], false));
     let (combinations, _) = axes().combinations(|_| true);
-    assert_eq!(went.results.places(&combinations, "tiny").len(), 6, "the repeats before it count");
+    let results = Results::of(&combinations, &went.cells);
+    assert_eq!(results.places("tiny").len(), 6, "the repeats before it count");
     let last = went.cells.last().unwrap();
     assert_eq!((last.stop, last.is_failed_by_medium()), (Stop::Error, true));
 

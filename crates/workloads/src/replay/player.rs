@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::{Completion, DataGenerator, Device, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Content, Histogram, Path, Stop, Sync};
 
-use super::placing::{Left, Placing};
-use super::{OnProgress, Pace, Replay, ReplaySettings};
+use super::placing::Placing;
+use super::{OnProgress, Pace, Replay, ReplaySettings, progress};
 use crate::trace::{Issue, LatencyTimeline, Steps, TraceError, TraceEvent, op_index};
 
 /// Time before a request is due, in nanoseconds, at which sleeping ends and the clock is watched:
@@ -26,21 +26,6 @@ const LEAD_NS: u64 = 1_000_000;
 const LATE_NS: u64 = 100_000;
 /// Events between two reports of progress.
 const BEAT: u64 = 4096;
-
-/// Progress of a replay.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ReplayProgress {
-    /// Requests done so far; of a fill, its writes.
-    pub ops: u64,
-    /// Bytes read and written so far.
-    pub bytes: u64,
-    /// Bytes written so far, counted in `bytes` too.
-    pub written_bytes: u64,
-    /// Share of the trace's requests, 0 to 1.
-    pub share: f64,
-    /// Time since the first request, in nanoseconds by the device's clock.
-    pub elapsed_ns: u64,
-}
 
 /// Results of one kind of operation.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +56,7 @@ pub struct ReplayOutcome {
     pub crowded: u64,
     /// Planned and actual time of the last submission, in nanoseconds since the first.
     pub last_ns: (u64, u64),
-    /// Requests left out: beyond the medium, not reads, discards.
+    /// Requests left out, by [`Left`](super::placing::Left).
     pub left: [u64; 3],
     /// Requests widened to whole blocks.
     pub widened: u64,
@@ -235,17 +220,10 @@ impl<'a> Player<'a> {
     }
 
     fn report_progress(&mut self) {
-        let (ops, bytes) = (self.outcome.ops(), self.outcome.bytes());
+        let counts = [self.outcome.ops(), self.outcome.bytes(), self.outcome.written_bytes()];
+        let share = counts[0] as f64 / self.requests.max(1) as f64;
         let elapsed_ns = self.device.now().saturating_sub(self.started_ns);
-        let share = ops as f64 / self.requests.max(1) as f64;
-        let progress = ReplayProgress {
-            ops,
-            bytes,
-            written_bytes: self.outcome.written_bytes(),
-            share,
-            elapsed_ns,
-        };
-        (self.on_progress)("replaying", progress);
+        (self.on_progress)(progress("replaying", counts, share, elapsed_ns));
     }
 
     /// Submits a request when it is due and the requests that it waits for are done.
@@ -253,11 +231,7 @@ impl<'a> Player<'a> {
         let place = match self.placing.place(issue) {
             Ok(place) => place,
             Err(left) => {
-                self.outcome.left[match left {
-                    Left::Beyond => 0,
-                    Left::NotRead => 1,
-                    Left::NoDiscards => 2,
-                }] += 1;
+                self.outcome.left[left as usize] += 1;
                 return Ok(());
             }
         };

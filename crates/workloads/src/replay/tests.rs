@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use device::tracing::TracedIo;
@@ -6,24 +7,25 @@ use device::{Device, Extent, Facts, MemoryDevice, Op, Request, Tracing};
 use proptest::prelude::*;
 
 use super::*;
-use crate::trace::tests::{issue, written};
-use crate::trace::{Trace, TraceEvent, TraceSurvey, open};
+use crate::trace::tests::{any_requests, events, issue, written};
+use crate::trace::{self, Trace, TraceSurvey, open};
 
 const MIB: u64 = 1 << 20;
 
-/// A recording of blktrace's in a file: requests as (issued, done, operation, offset, length).
-fn trace(folder: &std::path::Path, rows: &[(u64, Option<u64>, Op, u64, u64)]) -> Trace {
+/// When a request was issued and done, its operation, offset and length.
+type Row = (u64, Option<u64>, Op, u64, u64);
+
+/// A recording of blktrace's in a file.
+fn trace(folder: &Path, rows: &[Row]) -> Trace {
+    let request = |&(time_ns, done_ns, op, offset_bytes, length_bytes): &Row| {
+        (issue(time_ns, op, offset_bytes, length_bytes), done_ns)
+    };
+    recorded(folder, &rows.iter().map(request).collect::<Vec<_>>())
+}
+
+fn recorded(folder: &Path, requests: &[trace::tests::Request]) -> Trace {
     let path = folder.join("trace");
-    let mut events = Vec::new();
-    for (number, &(time_ns, done_ns, op, offset_bytes, length_bytes)) in rows.iter().enumerate() {
-        events.push(TraceEvent::Issued(issue(time_ns, op, offset_bytes, length_bytes)));
-        let (number, issued_ns) = (number as u64, time_ns);
-        let done = |time_ns| TraceEvent::Completed { time_ns, number, op, issued_ns };
-        events.extend(done_ns.map(done));
-    }
-    // A request that is done when another is issued is done before it.
-    events.sort_by_key(|event| (event.time_ns(), matches!(event, TraceEvent::Issued(_))));
-    std::fs::write(&path, written(&events)).unwrap();
+    std::fs::write(&path, written(&events(requests))).unwrap();
     open(&path).unwrap()
 }
 
@@ -49,7 +51,7 @@ fn played(
 ) -> Result<(Tracing<MemoryDevice>, ReplayOutcome, Vec<record::Cell>), ReplayError> {
     let mut device = Tracing::new(MemoryDevice::new(capacity));
     let replay = replay(trace, device.facts(), settings)?;
-    let outcome = replay.play(&mut device, None, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+    let outcome = replay.play(&mut device, None, &AtomicBool::new(false), &mut |_| {}).unwrap();
     let cells = replay.cells(&outcome);
     Ok((device, outcome, cells))
 }
@@ -68,37 +70,9 @@ fn requests(log: &[TracedIo]) -> Vec<Request> {
         .collect()
 }
 
-type Row = (u64, Option<u64>, Op, u64, u64);
-
-/// Rows in the order of time. A recording tells requests apart by place, so no place is asked for
-/// again while a request for it is under way.
-fn any_rows() -> impl Strategy<Value = Vec<Row>> {
-    let op = prop_oneof![3 => Just(Op::Read), 3 => Just(Op::Write), 1 => Just(Op::Flush), 1 => Just(Op::Discard)];
-    let row = (0u64..50_000, prop::option::weighted(0.95, 1u64..200_000), op, 0u64..1000, 1u64..32);
-    proptest::collection::vec(row, 1..80).prop_map(|rows| {
-        let mut now = 0;
-        let row = |(gap, took, op, sector, sectors): (u64, Option<u64>, Op, u64, u64)| {
-            now += gap;
-            let (offset, length) =
-                if op == Op::Flush { (0, 0) } else { (sector * 512, sectors * 512) };
-            (now, took.map(|took| now + took), op, offset, length)
-        };
-        let mut kept: Vec<Row> = Vec::new();
-        for row in rows.into_iter().map(row) {
-            let overlaps = |other: &Row| {
-                (other.2, other.3) == (row.2, row.3) && other.1.is_none_or(|done| done > row.0)
-            };
-            if !kept.iter().any(overlaps) {
-                kept.push(row);
-            }
-        }
-        kept
-    })
-}
-
 /// A log of fio's in a file, which has places that are not in sectors: reads and writes one after
 /// the other, as (what, offset, length).
-fn log(folder: &std::path::Path, rows: &[(&str, u64, u64)]) -> Trace {
+fn log(folder: &Path, rows: &[(&str, u64, u64)]) -> Trace {
     let path = folder.join("log");
     let mut text = "fio version 2 iolog\n".to_owned();
     for (what, offset_bytes, length_bytes) in rows {
@@ -131,24 +105,24 @@ proptest! {
     /// The promise of a replay: count, offsets, sizes and order are those of the recording, and
     /// nothing is issued before the requests that it waited for are done.
     #[test]
-    fn a_replay_is_the_recorded_io_in_the_recorded_order(rows in any_rows(), fast in any::<bool>()) {
+    fn a_replay_is_the_recorded_io_in_the_recorded_order(all in any_requests(1, 1000), fast in any::<bool>()) {
         let dir = tempfile::tempdir().unwrap();
-        let trace = trace(dir.path(), &rows);
+        let trace = recorded(dir.path(), &all);
         let pace = if fast { Pace::Max } else { Pace::Times(1.0) };
         let (log, outcome, _) = play(&trace, MIB, settings(pace, CapacityFit::Exact)).unwrap();
         let seen: Vec<_> = requests(&log).iter().map(|r| (r.op, r.offset_bytes, r.length_bytes)).collect();
-        let recorded: Vec<_> = rows.iter().map(|row| (row.2, row.3, row.4)).collect();
-        prop_assert_eq!(&seen, &recorded);
-        prop_assert_eq!(outcome.ops(), rows.len() as u64);
+        let wanted: Vec<_> = all.iter().map(|(it, _)| (it.op, it.offset_bytes, it.length_bytes)).collect();
+        prop_assert_eq!(&seen, &wanted);
+        prop_assert_eq!(outcome.ops(), all.len() as u64);
         let mut in_slot = HashMap::new();
-        let mut done = vec![false; rows.len()];
+        let mut done = vec![false; all.len()];
         let mut at = 0;
         for event in &log {
             match event {
                 TracedIo::Submitted(request) => {
                     in_slot.insert(request.slot, at);
-                    for (other, row) in rows.iter().enumerate() {
-                        prop_assert!(row.1.is_none_or(|end| end > rows[at].0) || done[other], "{at} did not wait for {other}");
+                    for (other, (_, end)) in all.iter().enumerate() {
+                        prop_assert!(end.is_none_or(|end| end > all[at].0.time_ns) || done[other], "{at} did not wait for {other}");
                     }
                     at += 1;
                 }
@@ -160,13 +134,13 @@ proptest! {
 
     /// A trace fitted to any room stays inside, and moves as many bytes as were recorded.
     #[test]
-    fn a_trace_made_to_fit_stays_inside(rows in any_rows(), sectors in 64u64..900, wrap in any::<bool>()) {
+    fn a_trace_made_to_fit_stays_inside(all in any_requests(1, 1000), sectors in 64u64..900, wrap in any::<bool>()) {
         let dir = tempfile::tempdir().unwrap();
-        let trace = trace(dir.path(), &rows);
+        let trace = recorded(dir.path(), &all);
         let fit = if wrap { CapacityFit::Wrap } else { CapacityFit::Scale };
         let (log, ..) = play(&trace, sectors * 512, settings(Pace::Max, fit)).unwrap();
         let moved: Vec<_> = requests(&log).iter().map(|request| (request.op, request.length_bytes)).collect();
-        prop_assert_eq!(moved, rows.iter().map(|row| (row.2, row.4)).collect::<Vec<_>>());
+        prop_assert_eq!(moved, all.iter().map(|(it, _)| (it.op, it.length_bytes)).collect::<Vec<_>>());
         prop_assert!(!log.iter().any(|event| matches!(event, TracedIo::Refused(..))));
     }
 }
@@ -336,7 +310,7 @@ fn a_medium_that_fails_or_a_stop_ends_it_with_what_was_done() {
     let replay = replay(&trace, MemoryDevice::new(MIB).facts(), settings).unwrap();
     let ended = |stop| {
         let (mut device, stop) = (MemoryDevice::new(5 * 512), AtomicBool::new(stop));
-        let outcome = replay.play(&mut device, None, &stop, &mut |_, _| {}).unwrap();
+        let outcome = replay.play(&mut device, None, &stop, &mut |_| {}).unwrap();
         (outcome.ops(), outcome.stop, outcome.failure.is_some())
     };
     assert_eq!(ended(false), (5, Some(record::Stop::Error), true));

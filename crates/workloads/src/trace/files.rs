@@ -24,106 +24,71 @@ pub const RECORDER: &str = "strace -f -ttt -y -s 0 -e trace=%file,%desc -o TRACE
 const MAX_BYTES: u64 = 0x7fff_f000;
 
 /// One system call that succeeded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileOperation {
+#[derive(Clone, Debug)]
+pub(crate) struct FileOperation {
     /// When it began, in nanoseconds since the recording did.
     pub at_ns: u64,
-    /// How long it took, in nanoseconds.
     pub took_ns: u64,
-    /// The thread that did it.
     pub thread: u32,
     /// The line of the trace that shows it.
     pub line: u64,
-    /// What it did.
     pub action: FileAction,
 }
 
 /// What an operation did. `file` is the number of an open file, unique in the trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileAction {
-    /// Opened a file or directory.
+#[derive(Clone, Debug)]
+pub(crate) enum FileAction {
     Open {
-        /// Its path.
         path: String,
-        /// Its number from now on.
         file: u64,
-        /// Its flags.
         flags: OFlags,
     },
-    /// Closed it: the last descriptor of it.
+    /// Closed the last descriptor of it.
     Close {
-        /// Number of the open file.
         file: u64,
     },
-    /// Read from a file.
+    /// So many bytes came; 0 at the end of the file.
     Read {
-        /// Number of the open file.
         file: u64,
-        /// First byte.
         offset: u64,
-        /// How many bytes came; 0 at the end of the file.
         bytes: u64,
     },
-    /// Wrote to a file.
+    /// The offset is none where it was appended.
     Write {
-        /// Number of the open file.
         file: u64,
-        /// First byte; none where it was appended.
         offset: Option<u64>,
-        /// How many bytes were taken.
         bytes: u64,
     },
-    /// Made a file durable.
     Fsync {
-        /// Number of the open file.
         file: u64,
     },
-    /// Made the data of a file durable.
     Fdatasync {
-        /// Number of the open file.
         file: u64,
     },
-    /// Set the length of a file.
     Truncate {
-        /// Number of the open file.
         file: u64,
-        /// The new length.
         bytes: u64,
     },
-    /// Gave a file or directory another name.
     Rename {
-        /// Its old path.
         from: String,
-        /// Its new path.
         to: String,
     },
-    /// Gave a file one more name.
     Link {
-        /// A path that it has.
         from: String,
-        /// Its new path.
         to: String,
     },
-    /// Made a symbolic link.
+    /// The target is as it stands in the link.
     Symlink {
-        /// Path of the link.
         path: String,
-        /// What it points to, as it stands in it.
         target: String,
     },
-    /// Removed a file or link.
     Unlink {
-        /// Its path.
         path: String,
     },
-    /// Made a directory.
     Mkdir {
-        /// Its path.
         path: String,
     },
-    /// Removed a directory.
     Rmdir {
-        /// Its path.
         path: String,
     },
 }
@@ -212,14 +177,14 @@ impl FileTrace {
     }
 
     /// Its operations from the beginning, one by one.
-    pub fn operations(&self) -> Result<FileOperations, TraceError> {
+    pub(crate) fn operations(&self) -> Result<FileOperations, TraceError> {
         let lines = TraceLines::open(&self.path)?;
         Ok(FileOperations { lines, strace: Strace::new(&self.below), is_over: false })
     }
 }
 
 /// The operations of a trace; only those that wait for the end of an earlier one are in memory.
-pub struct FileOperations {
+pub(crate) struct FileOperations {
     lines: TraceLines,
     strace: Strace,
     is_over: bool,

@@ -55,43 +55,50 @@ fn read(bytes: &[u8]) -> (Result<Vec<TraceEvent>, TraceError>, Option<String>) {
     }
 }
 
-/// Steps as a recording has them: in the order of time, from 0; no place is asked for again while a
-/// request for it is under way.
-fn any_steps() -> impl Strategy<Value = Vec<TraceEvent>> {
-    let op = prop_oneof![Just(Op::Read), Just(Op::Write), Just(Op::Flush), Just(Op::Discard)];
-    let one = (
-        (op, 0..1u64 << 40, 1..1u32 << 22),
-        (1..1u64 << 40, any::<bool>(), any::<u32>()),
-        any::<prop::sample::Index>(),
-        any::<bool>(),
-    );
-    proptest::collection::vec(one, 1..300).prop_map(|rows| {
-        let (mut now_ns, mut issued) = (0, 0);
-        let (mut steps, mut under_way) = (Vec::new(), Vec::<(u64, Issue)>::new());
-        for ((op, sector, sectors), (later_ns, fua, device), done, ends) in rows {
-            let time_ns = now_ns;
-            let (offset_bytes, length_bytes) =
-                if op == Op::Flush { (0, 0) } else { (sector * 512, u64::from(sectors) * 512) };
-            let issue = Issue { time_ns, op, fua, offset_bytes, length_bytes, device };
-            let place = |issue: &Issue| (issue.device, issue.op, issue.offset_bytes);
-            if ends && !under_way.is_empty() {
-                let (number, it) = under_way.swap_remove(done.index(under_way.len()));
-                let (op, issued_ns) = (it.op, it.time_ns);
-                steps.push(TraceEvent::Completed { time_ns, number, op, issued_ns });
-            } else if under_way.iter().all(|(_, other)| place(other) != place(&issue)) {
-                steps.push(TraceEvent::Issued(issue));
-                under_way.push((issued, issue));
-                issued += 1;
+/// A request, and when it was done; `None` if that was not recorded.
+pub(crate) type Request = (Issue, Option<u64>);
+
+/// Requests to so many devices of so many sectors, in the order of time, from 0. A recording tells
+/// them apart by device, operation and place, so none is asked for again while it is under way.
+pub(crate) fn any_requests(devices: u32, sectors: u64) -> impl Strategy<Value = Vec<Request>> {
+    let op = prop_oneof![3 => Just(Op::Read), 3 => Just(Op::Write), 1 => Just(Op::Flush), 1 => Just(Op::Discard)];
+    let took = prop::option::weighted(0.95, 1u64..200_000);
+    let one = (0u64..50_000, took, op, (0..sectors, 1u64..32), any::<bool>(), 0..devices);
+    proptest::collection::vec(one, 1..80).prop_map(|all| {
+        let (mut now_ns, mut requests) = (0, Vec::<Request>::new());
+        for (gap_ns, took_ns, op, (sector, length), fua, device) in all {
+            let (sector, length) = if op == Op::Flush { (0, 0) } else { (sector, length) };
+            let like = issue(now_ns, op, sector * 512, length * 512);
+            let issue = Issue { fua, device: like.device | device, ..like };
+            let place = |it: &Issue| (it.device, it.op, it.offset_bytes);
+            let is_free = |(other, done): &Request| {
+                place(other) != place(&issue) || done.is_some_and(|done| done <= now_ns)
+            };
+            if requests.iter().all(is_free) {
+                requests.push((issue, took_ns.map(|took_ns| now_ns + took_ns)));
+                now_ns += gap_ns;
             }
-            now_ns += later_ns;
         }
-        steps
+        requests
     })
+}
+
+/// The events of requests. One that is done when another is issued is done before it.
+pub(crate) fn events(requests: &[Request]) -> Vec<TraceEvent> {
+    let mut events = Vec::new();
+    for (number, (issue, done)) in (0..).zip(requests) {
+        events.push(TraceEvent::Issued(*issue));
+        let (op, issued_ns) = (issue.op, issue.time_ns);
+        events.extend(done.map(|time_ns| TraceEvent::Completed { time_ns, number, op, issued_ns }));
+    }
+    events.sort_by_key(|event| (event.time_ns(), matches!(event, TraceEvent::Issued(_))));
+    events
 }
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(steps in any_steps()) {
+    fn what_is_written_is_read(requests in any_requests(3, 1 << 40)) {
+        let steps = events(&requests);
         let (found, cut_off) = read(&written(&steps));
         prop_assert_eq!(found.unwrap(), steps);
         prop_assert_eq!(cut_off, None);
@@ -99,7 +106,11 @@ proptest! {
 
     /// Wherever a recording breaks off, what is read is a beginning of it, and the break is said.
     #[test]
-    fn a_trace_that_breaks_off_is_reported_as_cut_off(steps in any_steps(), cut in 0.0f64..1.0) {
+    fn a_trace_that_breaks_off_is_reported_as_cut_off(
+        requests in any_requests(3, 1 << 40),
+        cut in 0.0f64..1.0,
+    ) {
+        let steps = events(&requests);
         let whole = written(&steps);
         let bytes = &whole[..(whole.len() as f64 * cut) as usize];
         match read(bytes) {

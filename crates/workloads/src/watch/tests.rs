@@ -1,3 +1,7 @@
+use record::Counters;
+use serde_json::Value;
+
+use super::table::COLUMNS;
 use super::*;
 
 /// A tree with one disk of two partitions, a card reader without a card, and links.
@@ -102,21 +106,49 @@ fn a_device_that_vanishes_is_missed_and_another_is_not_taken_for_it() {
     fs::remove_file(tree.sys("8:0").join("diskseq")).unwrap();
 }
 
+/// Both are computed from the same counters and the same time, so nothing is allowed but iostat's
+/// rounding to two digits.
 #[test]
-fn a_line_and_an_object_hold_every_column() {
-    let counters = |text: &str| host::parse_diskstats(text)[0].counters;
-    let old = Activity::between(
-        &Counters::default(),
-        &counters("8 0 sda 0 0 0 0 204 0 2208 135464 0 936 89200"),
-        10_000_000_000,
-    );
-    let old = line("sda", &old.unwrap());
-    let words: Vec<&str> = old.split_whitespace().collect();
-    assert_eq!(words.len(), COLUMNS.len() + 1);
-    assert_eq!(header().len(), old.len());
-    let at = |name: &str| words[1 + COLUMNS.iter().position(|column| column.name == name).unwrap()];
-    assert_eq!(
-        ["w/s", "wkB/s", "aqu-sz", "%util", "svctm", "d/s", "f/s"].map(at),
-        ["20.40", "110.40", "8.92", "9.36", "4.59", "-", "-"]
-    );
+fn recorded_counters_give_what_iostat_printed_of_them() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/iostat/looks.json");
+    let fixture: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    // Its first report is of all that was counted since the system started.
+    let mut before = (0, Counters::from_fields(&[0; 17]).unwrap());
+    let mut compared = 0;
+    for look in fixture["looks"].as_array().unwrap() {
+        let [uptime_s, stat] = ["uptime_s", "stat"].map(|name| look[name].as_str().unwrap());
+        let centiseconds: u64 = uptime_s.replace('.', "").parse().unwrap();
+        let fields = stat.split_whitespace().map(|word| word.parse().unwrap());
+        let now = (centiseconds, Counters::from_fields(&fields.collect::<Vec<u64>>()).unwrap());
+        let activity =
+            Activity::between(&before.1, &now.1, (now.0 - before.0) * 10_000_000).unwrap();
+        let ours = object("disk", &activity);
+        let printed = look["iostat"].as_object().unwrap();
+        for (name, theirs) in printed.iter().filter(|(name, _)| *name != "disk_device") {
+            let (ours, theirs) = (ours[name].as_f64().unwrap(), theirs.as_f64().unwrap());
+            let rounding = 0.005 + 1e-9 * theirs.abs();
+            assert!(
+                (ours - theirs).abs() <= rounding,
+                "{name}: {ours}, iostat says {theirs} of {stat} at {uptime_s}"
+            );
+            compared += 1;
+        }
+        before = now;
+    }
+    // Nine looks of 22 columns each.
+    assert_eq!(compared, 198);
+}
+
+#[test]
+fn a_line_holds_every_column_under_its_head() {
+    let after = Counters::from_fields(&[0, 0, 0, 0, 204, 0, 2208, 135_464, 0, 936, 89_200]);
+    let activity = Activity::between(&Counters::default(), &after.unwrap(), 10_000_000_000);
+    let (header, line) = (header(), line("sda", &activity.unwrap()));
+    let shown: Vec<(&str, &str)> = header.split_whitespace().zip(line.split_whitespace()).collect();
+    assert_eq!((header.len(), shown.len()), (line.len(), COLUMNS.len() + 1));
+    for pair in
+        [("w/s", "20.40"), ("aqu-sz", "8.92"), ("svctm", "4.59"), ("d/s", "-"), ("f/s", "-")]
+    {
+        assert!(shown.contains(&pair), "{pair:?} {shown:?}");
+    }
 }

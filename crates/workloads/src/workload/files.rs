@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use blockio::now_ns;
 use record::units::{KIB, MIB};
 use record::{Cell, Direction, Params, Stop, Sync};
 use rustix::fs::Advice;
@@ -19,8 +20,7 @@ use stats::Random;
 use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
-use self::player::{FilePace, FilePlayer, OperationTimes};
-use super::clock::now_ns;
+use self::player::{FilePlayer, OperationTimes};
 use super::ledger::{Ledger, buffered, figure, sys};
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, choose};
@@ -90,8 +90,9 @@ impl FilesWork {
 
     fn play(&self, run: &mut WorkloadRun<'_, '_>) -> Result<Vec<Cell>, WorkError> {
         let mut operations = self.trace.operations().map_err(broken)?;
-        let player = FilePlayer::new(run.folder(), run.context.stop, self.survey.longest_bytes);
-        let begun_ns = now_ns();
+        let begun_ns = self.recorded_pace.then(now_ns);
+        let longest_bytes = self.survey.longest_bytes;
+        let player = FilePlayer::new(run.folder(), run.context.stop, begun_ns, longest_bytes);
         let (all, mut account) = (self.survey.operations(), Account::default());
         loop {
             let mut batch = Vec::with_capacity(BATCH);
@@ -103,10 +104,8 @@ impl FilesWork {
             if batch.is_empty() {
                 break;
             }
-            let pace =
-                if self.recorded_pace { FilePace::Recorded { begun_ns } } else { FilePace::Max };
             let before_ns = now_ns();
-            let done = player.play(&batch, pace)?;
+            let done = player.play(&batch)?;
             account.busy_ns += now_ns() - before_ns;
             batch
                 .iter()
@@ -175,23 +174,22 @@ struct Account {
 }
 
 impl Account {
-    fn count(&mut self, action: &FileAction, done: OperationTimes) {
+    fn count(&mut self, action: &FileAction, [begun_ns, ended_ns]: OperationTimes) {
         let bytes = action.moved_bytes();
-        self.all.count(done.submitted_ns, done.completed_ns, bytes);
-        let kind = self.kinds.entry(action.name()).or_default();
-        kind.count(done.submitted_ns, done.completed_ns, bytes);
+        self.all.count(begun_ns, ended_ns, bytes);
+        self.kinds.entry(action.name()).or_default().count(begun_ns, ended_ns, bytes);
     }
 }
 
 fn params(form: &str) -> Params {
-    let (direction, sync) = match form {
-        "read" => (Some(Direction::Read), Sync::None),
-        "write" => (Some(Direction::Write), Sync::None),
-        "fsync" => (None, Sync::File),
-        "fdatasync" => (None, Sync::Data),
-        _ => (None, Sync::None),
-    };
-    Params { direction, sync, ..buffered(form) }
+    let params = buffered(form);
+    match form {
+        "read" => Params { direction: Some(Direction::Read), ..params },
+        "write" => Params { direction: Some(Direction::Write), ..params },
+        "fsync" => Params { sync: Sync::File, ..params },
+        "fdatasync" => Params { sync: Sync::Data, ..params },
+        _ => params,
+    }
 }
 
 fn broken(error: TraceError) -> WorkError {

@@ -2,11 +2,10 @@
 
 use std::io;
 
+use blockio::now_ns;
 use device::Completion;
 use record::{Cell, Estimate, Params, Path, PlannedCell, Region, SeriesAxis, Stop, metric};
 use suite::IoTally;
-
-use super::clock::now_ns;
 
 /// Steps of one part of a work. Rates are over busy time: making data between two steps does not
 /// count.

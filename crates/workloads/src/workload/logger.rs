@@ -5,12 +5,12 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
+use blockio::now_ns;
 use record::units::MIB;
 use record::{Cell, Content, Direction, Params, Pattern, Sync};
 use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
-use super::clock::now_ns;
 use super::ledger::{Ledger, buffered, sys};
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};

@@ -17,7 +17,7 @@ use suite::{
 
 use super::run::WorkloadRun;
 use super::{
-    InspectionPoint, OpenFile, WorkError, Workload, WorkloadContext, WorkloadKind, WorkloadProgress,
+    InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind, WorkloadProgress, open,
 };
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
@@ -29,7 +29,8 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
 /// The settings of the test, without its forms on the raw medium.
 fn defaults() -> TestSettings {
     let mut settings = TestSettings::of(KIND.name, RecordOpsSettings::LIST);
-    for (name, value) in [("forms", "write,rewrite,random-read,random-write"), ("max_time", "10m")] {
+    for (name, value) in [("forms", "write,rewrite,random-read,random-write"), ("max_time", "10m")]
+    {
         settings.set(name, &value.into()).expect("the test has this setting");
     }
     settings
@@ -94,7 +95,7 @@ impl Workload for RecordOps {
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
         let run = WorkloadRun::begin(KIND.name, context)?;
         let (clock_file, file) = (run.path("clock"), run.path("records"));
-        let medium = (run.context.open)(&clock_file, CLOCK_FILE_BYTES)?;
+        let medium = run.open(&clock_file, CLOCK_FILE_BYTES)?;
         let place = run.check(
             "looking at its directory",
             host::device_of_directory(&Roots::default(), run.folder()),
@@ -102,10 +103,10 @@ impl Workload for RecordOps {
         let on = format!("{}, {}", place.mount.kind, place.mount.joined_options());
         let planned = self.plan(medium.facts().clone());
         let (target, plan) = planned.map_err(|error| WorkError::impossible(KIND.name, error))?;
-        let medium: Box<dyn Device> = medium;
+        let medium: Box<dyn Device> = Box::new(medium);
         let mut medium = ExtentGuard::new(medium, Extents::default());
         let context = &mut *run.context;
-        let mut stage = Directory { open: &mut *context.open, file, on, failed: None };
+        let mut stage = Directory { file, on, failed: None };
         let mut forwarder = ProgressForwarder {
             on_progress: &mut *context.on_progress,
             look: &mut *context.look,
@@ -162,20 +163,21 @@ fn any_facts() -> Facts {
 }
 
 /// The mounted directory as a stage.
-struct Directory<'a> {
-    open: OpenFile<'a>,
+struct Directory {
     file: PathBuf,
     on: String,
     failed: Option<WorkError>,
 }
 
-impl FileStage for Directory<'_> {
+impl FileStage for Directory {
     fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, FileStageError> {
         // That of a form before: a first write goes to a new file. What cannot be removed here is
         // told when the folder cannot be.
         let _ = std::fs::remove_file(&self.file);
-        match (self.open)(&self.file, bytes) {
-            Ok(device) => Ok(StagedFile { device, on: self.on.clone(), keep: Box::new(()) }),
+        match open(KIND.name, &self.file, bytes) {
+            Ok(device) => {
+                Ok(StagedFile { device: Box::new(device), on: self.on.clone(), keep: Box::new(()) })
+            }
             Err(error) => {
                 let reason = error.to_string();
                 self.failed.get_or_insert(error);

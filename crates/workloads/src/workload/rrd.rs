@@ -22,6 +22,7 @@ mod tests;
 use std::fs::File;
 use std::io::Write as _;
 
+use blockio::now_ns;
 use record::units::SECOND_NS;
 use record::{Cell, Content, Direction, Params, Path, Series, SeriesAxis, Stop, Sync};
 use suite::TestSettings;
@@ -30,7 +31,6 @@ use suite::typed_settings::{TypedSettings as _, settings};
 use self::file::Shape;
 use self::page::Pages;
 use self::poll::Polls;
-use super::clock::now_ns;
 use super::ledger::{Ledger, buffered, figure};
 use super::run::{self, WorkloadRun};
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};

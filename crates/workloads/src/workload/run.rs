@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use record::{Cell, Stop};
+use blockio::{RealDevice, now_ns};
 use record::units::MILLISECOND_NS;
+use record::{Cell, Stop};
 use stats::Random;
 
-use super::clock::now_ns;
-use super::{InspectionPoint, WorkError, WorkloadContext, WorkloadProgress};
+use super::{InspectionPoint, WorkError, WorkloadContext, WorkloadProgress, open};
 
 /// Time between two reports of progress, in nanoseconds.
 const BEAT_NS: u64 = 100 * MILLISECOND_NS;
@@ -91,6 +91,11 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
     /// Path of a new file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.0.join(name)
+    }
+
+    /// Opens a file of at most so many bytes, past the page cache if the file system allows that.
+    pub fn open(&self, path: &Path, bytes: u64) -> Result<RealDevice, WorkError> {
+        open(self.work, path, bytes)
     }
 
     /// Random numbers for one purpose.

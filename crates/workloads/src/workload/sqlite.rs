@@ -8,9 +8,9 @@
 use std::io;
 use std::path::Path as FilePath;
 
+use record::units::MIB;
 use record::{Cell, Content, Direction, Params, Sync};
 use rusqlite::{Connection, ErrorCode, params};
-use record::units::MIB;
 use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 

@@ -18,8 +18,9 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use blockio::{RealDevice, now_ns};
 use device::content::DataGenerator;
-use device::{Extent, IoError};
+use device::{Device as _, Extent, IoError};
 use record::units::MILLISECOND_NS;
 use record::{
     Cell, Direction, Estimate, Flag, Histogram, Metrics, Params, Path, Pattern, Series, Stop,
@@ -31,11 +32,10 @@ use suite::typed_settings::{TypedSettings as _, settings};
 
 use self::turns::{Turns, WorkerEnd};
 use self::worker::work;
-use super::clock::now_ns;
 use super::ledger::{buffered, figure};
 use super::run::WorkloadRun;
-use super::{InspectionPoint, WorkError, WorkFile, Workload, WorkloadContext, WorkloadKind};
-use crate::single_io::lay_down;
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
+use crate::lay_down::lay_down;
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "threads",
@@ -126,6 +126,14 @@ struct Form {
     pub time_ns: Option<u64>,
 }
 
+/// A phase of a form, and the number of its cell.
+#[derive(Clone, Copy)]
+struct Step {
+    form: Form,
+    phase: &'static Phase,
+    number: usize,
+}
+
 impl Threads {
     fn named(&self, form: &'static str) -> Form {
         let (size_bytes, time_ns) = match form {
@@ -153,8 +161,8 @@ impl Threads {
             }
             run.sync()?;
             run.rest(self.pause)?;
-            let number = cells.len() + 1;
-            cells.push(self.phase(form, phase, &paths, number, run)?);
+            let step = Step { form, phase, number: cells.len() + 1 };
+            cells.push(self.step(step, &paths, run)?);
         }
         run.show(InspectionPoint::After);
         paths.iter().try_for_each(|path| run.remove(path))
@@ -168,14 +176,14 @@ impl Threads {
         run: &mut WorkloadRun<'_, '_>,
     ) -> Result<(), WorkError> {
         for (thread, path) in (0..).zip(paths) {
-            let mut file = (run.context.open)(path, form.size_bytes)?;
+            let mut file = run.open(path, form.size_bytes)?;
             let there = run.check("looking at its files", std::fs::metadata(path))?.len();
             let there = there / self.block * self.block;
             let missing = Extent::new(there, form.size_bytes.saturating_sub(there));
             let generator = DataGenerator::new(thread);
             let data = (&generator, self.content, 0);
             let failed = |error| failed("laying down its files", &error);
-            lay_down(&mut *file, missing, data, failed, |_, _| {
+            lay_down(&mut file, missing, data, failed, |_, _| {
                 run.checkpoint("laying down files", 0.0, 0)
             })?;
         }
@@ -183,31 +191,30 @@ impl Threads {
     }
 
     /// Runs one phase: all threads begin together.
-    fn phase(
+    fn step(
         &self,
-        form: Form,
-        phase: &Phase,
+        step: Step,
         paths: &[PathBuf],
-        number: usize,
         run: &mut WorkloadRun<'_, '_>,
     ) -> Result<Cell, WorkError> {
+        let Step { form, phase, .. } = step;
         if phase.name == "write" {
             // As iozone: a file that is there is removed, so that writing allocates.
             paths.iter().filter(|path| path.exists()).try_for_each(|path| run.remove(path))?;
         }
         let seed = run.random("order").bits();
         let open = |path: &PathBuf| {
-            let mut file = (run.context.open)(path, form.size_bytes)?;
+            let mut file = run.open(path, form.size_bytes)?;
             let prepared = file.prepare(1, self.block as usize);
             prepared.map(|()| file).map_err(|error| failed("making a buffer", &error))
         };
-        let files = paths.iter().map(open).collect::<Result<Vec<WorkFile>, _>>()?;
+        let files = paths.iter().map(open).collect::<Result<Vec<RealDevice>, _>>()?;
         let direct = files.iter().all(|file| !file.facts().direct_refused);
         let limit_ns = form.time_ns.unwrap_or(self.max_time);
         let signals = Signals::new(files.len() + 1);
         let (ends, parent_ns, interrupted) = std::thread::scope(|scope| {
             let signals = &signals;
-            let spawn = |(thread, file): (u64, WorkFile)| {
+            let spawn = |(thread, file): (u64, RealDevice)| {
                 let block_bytes = self.block;
                 let turns = Turns { form, phase, block_bytes, order: None, limit_ns, signals };
                 scope.spawn(move || work(file, thread, self.content, seed, turns))
@@ -215,7 +222,7 @@ impl Threads {
             let handles: Vec<_> = (0..).zip(files).map(spawn).collect();
             signals.begin.wait();
             let begun_ns = now_ns();
-            let watched = self.watch(form, phase, begun_ns, limit_ns, signals, run);
+            let watched = self.watch(step, begun_ns, limit_ns, signals, run);
             let ends: Vec<_> = handles
                 .into_iter()
                 .map(|handle| handle.join().expect("a thread does not panic"))
@@ -228,14 +235,13 @@ impl Threads {
         let doing = format!("{} with {} threads", phase.name, self.threads);
         let ends = ends.into_iter().collect::<Result<Vec<WorkerEnd>, _>>();
         let ends = ends.map_err(|error| failed(&doing, &error))?;
-        Ok(self.cell(form, phase, number, ends, parent_ns, direct))
+        Ok(self.cell(step, ends, parent_ns, direct))
     }
 
     /// Watches until all threads have finished; `Err` after an interruption.
     fn watch(
         &self,
-        form: Form,
-        phase: &Phase,
+        Step { form, phase, .. }: Step,
         begun_ns: u64,
         limit_ns: u64,
         signals: &Signals,
@@ -256,7 +262,7 @@ impl Threads {
         Ok(())
     }
 
-    fn params(&self, form: Form, phase: &Phase, direct: bool) -> Params {
+    fn params(&self, Step { form, phase, .. }: Step, direct: bool) -> Params {
         Params {
             direction: Some(phase.direction),
             pattern: Some(phase.pattern),
@@ -269,23 +275,14 @@ impl Threads {
         }
     }
 
-    fn cell(
-        &self,
-        form: Form,
-        phase: &Phase,
-        number: usize,
-        ends: Vec<WorkerEnd>,
-        parent_ns: u64,
-        direct: bool,
-    ) -> Cell {
-        let params = self.params(form, phase, direct);
-        let mut cell = Cell::begun(format!("{}/{number}", KIND.name), KIND.name, params);
-        cell.ops = ends.iter().map(|end| end.ops).sum();
+    fn cell(&self, step: Step, ends: Vec<WorkerEnd>, parent_ns: u64, direct: bool) -> Cell {
+        let (id, params) = (format!("{}/{}", KIND.name, step.number), self.params(step, direct));
+        let mut cell = Cell::begun(id, KIND.name, params);
+        cell.ops = ends.iter().map(|end| end.ledger.ops()).sum();
         cell.bytes = cell.ops * self.block;
-        cell.written_bytes = if phase.direction == Direction::Write {
-            ends.iter().map(|end| end.moved_bytes).sum()
-        } else {
-            0
+        cell.written_bytes = match step.phase.direction {
+            Direction::Write => ends.iter().map(|end| end.moved_bytes).sum(),
+            _ => 0,
         };
         cell.elapsed_ns = parent_ns;
         cell.stop = if ends.iter().any(|end| end.timed_out) { Stop::Time } else { Stop::Bytes };
@@ -338,7 +335,8 @@ impl Signals {
 /// parent's view; and the fairness.
 fn metrics(ends: &[WorkerEnd], histogram: &Histogram, block_bytes: u64, parent_ns: u64) -> Metrics {
     let rates: Vec<f64> = ends.iter().map(WorkerEnd::iops).collect();
-    let (ops, sum): (u64, f64) = (ends.iter().map(|end| end.ops).sum(), rates.iter().sum());
+    let (ops, sum): (u64, f64) =
+        (ends.iter().map(|end| end.ledger.ops()).sum(), rates.iter().sum());
     let mut metrics = Metrics::default();
     if ops == 0 {
         return metrics;
@@ -357,7 +355,7 @@ fn metrics(ends: &[WorkerEnd], histogram: &Histogram, block_bytes: u64, parent_n
     metrics.latency_ns = Some(latency(histogram, worst_ns));
     let n = rates.len() as u64;
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    let least = ends.iter().map(|end| end.ops).min().unwrap_or(0) * block_bytes;
+    let least = ends.iter().map(|end| end.ledger.ops()).min().unwrap_or(0) * block_bytes;
     let figures = [
         ("parent_iops", ops as f64 * 1e9 / parent_ns.max(1) as f64),
         ("thread_min_iops", rates.iter().copied().fold(f64::INFINITY, f64::min)),

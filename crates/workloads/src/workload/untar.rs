@@ -7,13 +7,13 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path as FilePath;
 
+use blockio::now_ns;
 use device::content::DataGenerator;
 use record::{Cell, Content, Direction, Flag, Params, Stop, Sync};
 use rustix::io::Errno;
 use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
-use super::clock::now_ns;
 use super::ledger::{Ledger, buffered, figure, sys};
 use super::run::{self, WorkloadRun};
 use super::tree::{TreeEntry, needs_bytes, tree};
@@ -57,11 +57,10 @@ impl Untar {
             links_left_out: 0,
         };
         let mut ledger = Ledger::default();
-        let stop =
-            run.steps("unpacking", entries.len() as u64, self.max_time, |run, number| {
-                let number = number as usize;
-                unpacker.make(&top, &entries[number], number, run, &mut ledger)
-            })?;
+        let stop = run.steps("unpacking", entries.len() as u64, self.max_time, |run, number| {
+            let number = number as usize;
+            unpacker.make(&top, &entries[number], number, run, &mut ledger)
+        })?;
         let sync_ns = run.sync()?;
         let mut cell = self.cell(number, sync, ledger, sync_ns, stop);
         cell.metrics.other.insert("entries".into(), figure(entries.len() as f64, 1));

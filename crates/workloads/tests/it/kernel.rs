@@ -98,20 +98,3 @@ fn a_full_file_system_is_named_and_emptied_again() {
         assert_eq!(names(&mounted.point), ["lost+found"], "{} leaves nothing behind", kind.name);
     }
 }
-
-/// A file system that has been made read-only, as the kernel does after an error of the medium.
-#[test]
-fn a_file_system_that_refuses_writes_is_named() {
-    let Some(mounted) = mounted(4 << 20) else { return };
-    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&mounted.point).status();
-    assert!(remounted.is_ok_and(|status| status.success()));
-    for kind in KINDS {
-        let (result, _) = run(kind.name, &small(kind.name), &mounted.point, |_| false);
-        let error = result.unwrap_err();
-        assert!(
-            error.is_of_kernel() && error.to_string().starts_with(kind.name),
-            "{}: {error:?}",
-            kind.name
-        );
-    }
-}

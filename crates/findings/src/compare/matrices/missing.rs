@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use record::{Ended, Record};
+use record::{Combination, Ended, Record};
 
 use crate::compare::RunGroup;
-use crate::matrix::{self, MatrixCombination};
+use crate::matrix;
 
 /// Most combinations named for a reason; of more only the first is.
 const NAMED: usize = 2;
@@ -36,11 +36,7 @@ impl MissingCombinations {
 
 /// Reason why a combination was not tried on a medium: left out of its matrix, or the matrix is not
 /// finished.
-pub(super) fn why_not_tried(
-    records: &[&Record],
-    combination: &MatrixCombination,
-    work: &str,
-) -> String {
+pub(super) fn why_not_tried(records: &[&Record], combination: &Combination) -> String {
     let of_matrices = || records.iter().filter(|record| matrix::of(record).is_some());
     if of_matrices().next().is_none() {
         return "it has no matrix".to_owned();
@@ -49,7 +45,7 @@ pub(super) fn why_not_tried(
         format!("scheduler {}", combination.scheduler),
         combination.filesystem.clone(),
         format!("{} fitted to the AU", combination.filesystem),
-        work.to_owned(),
+        combination.work.clone(),
     ];
     let fits = |what: &str| left_out.iter().any(|name| name == what);
     let skipped = of_matrices().flat_map(|record| &record.skipped).find(|skip| fits(&skip.test));

@@ -1,16 +1,13 @@
 //! A matrix as the body of a session: tries the combinations that are left, and keeps every result.
 
-use std::path::Path;
 use std::time::Instant;
 
-use blockio::{ExpectedFile, FileIdentity, OpenOptions, RealDevice};
 use device::{Extents, IoError, IoErrorKind};
 use record::units::Nanos;
-use record::{Cell, Ended, Flag, Params, PlannedCell, Record, Stop};
+use record::{Cell, Combination, Ended, Flag, Params, PlannedCell, Record, Stop};
 use store::{Journal, JournalEntry};
 use suite::{Plan, RunEnd};
-use workloads::matrix::{Combination, End, MatrixEvent, MatrixLimits, MatrixTrial, Results};
-use workloads::workload::{WorkError, WorkFile};
+use workloads::matrix::{End, MatrixEvent, MatrixLimits, MatrixTrial};
 
 use super::area::MatrixArea;
 use super::outputs::MatrixFiles;
@@ -48,13 +45,10 @@ impl Body for MatrixBody {
         let works = self.request.works()?;
         let combinations = &self.request.combinations;
         let (least_repeats, most_repeats) = self.request.limits;
-        let mut results = Results::of(combinations, &done);
         let began = Instant::now();
         let trial = MatrixTrial {
             combinations,
             works: &works,
-            open: &open_file,
-            count_extents: &|path| blockio::file_extents(path),
             clock: &blockio::now_ns,
             seed: self.request.run.seed,
             limits: MatrixLimits {
@@ -62,6 +56,7 @@ impl Body for MatrixBody {
                 most_repeats,
                 time_limit_ns: self.request.run.time_limit_ns,
             },
+            done: &done,
             used_ns,
             stop,
         };
@@ -76,7 +71,7 @@ impl Body for MatrixBody {
             since: Instant::now(),
         };
         let backend = &mut self.area.backend;
-        let end = workloads::matrix::run(&trial, backend, &mut results, &mut |event| {
+        let end = workloads::matrix::run(&trial, backend, &mut |event| {
             // On disk first: what the screen has shown is never lost.
             if let MatrixEvent::Finished(cells) = event {
                 keep(journal, cells, &marks).map_err(|error| error.to_string())?;
@@ -133,34 +128,14 @@ fn run_end(end: End, elapsed_ns: u64) -> RunEnd {
     RunEnd { cells: Vec::new(), skipped: Vec::new(), ended, error, failed: None, elapsed_ns }
 }
 
-/// A file of the mounted file system as a device.
-fn open_file(path: &Path, capacity_bytes: u64) -> std::result::Result<WorkFile, WorkError> {
-    let failed = |source: std::io::Error| {
-        WorkError::io("opening a file", path.display().to_string(), source)
-    };
-    if !path.exists() {
-        std::fs::File::create_new(path).map_err(failed)?;
-    }
-    // the directory is private, and nobody else can put another file there
-    let path = std::fs::canonicalize(path).map_err(failed)?;
-    let identity = FileIdentity::of(&std::fs::symlink_metadata(&path).map_err(failed)?);
-    let expect = ExpectedFile::File { capacity_bytes, identity };
-    let options = OpenOptions {
-        path: path.clone(),
-        writable: true,
-        expect,
-        settings: blockio::OpenSettings::default(),
-    };
-    let device = RealDevice::open(&options)
-        .map_err(|error| failed(std::io::Error::other(error.to_string())))?;
-    Ok(Box::new(device))
-}
-
-/// Planned cell of a combination, for the screen.
+/// Planned cell of a combination, for the screen: "record-ops on ext4 (fitted to the AU, noatime),
+/// bfq".
 fn planned(combination: &Combination) -> PlannedCell {
+    let Combination { filesystem, align, mount_options, scheduler, work } = combination;
+    let align = if *align { "fitted to the AU, " } else { "" };
     PlannedCell {
         id: combination.id(),
-        test: combination.words(),
+        test: format!("{work} on {filesystem} ({align}{mount_options}), {scheduler}"),
         params: Params::default(),
         max_ns: 0,
         max_written_bytes: 0,

@@ -1,7 +1,6 @@
 //! Probe of a medium after a failure: whether it still reads and writes.
 
-use blockio::RealDevice;
-use device::{Device, Op, Request};
+use device::{Device, Op, Request, do_io};
 use host::BlockTarget;
 use record::{Path as Through, Sync};
 use session::target::device_of;
@@ -19,22 +18,14 @@ pub fn probe(block: &BlockTarget) -> Result<(), MediumFailure> {
     let last = (block.size_bytes() / block_bytes).saturating_sub(1);
     device.prepare(1, usize::try_from(block_bytes).map_err(|error| error.to_string())?)?;
     for block in [0, last / 2, last] {
-        one(&mut device, Request::read(0, block * block_bytes, block_bytes))?;
+        do_io(&mut device, Request::read(0, block * block_bytes, block_bytes))?;
     }
-    one(
-        &mut device,
-        Request {
-            sync: Sync::Data,
-            path: Through::Direct,
-            op: Op::Write,
-            ..Request::read(0, last * block_bytes, block_bytes)
-        },
-    )
-}
-
-fn one(device: &mut RealDevice, request: Request) -> Result<(), MediumFailure> {
-    let mut done = Vec::new();
-    device.submit(request)?;
-    device.reap(1, &mut done)?;
-    done.into_iter().try_for_each(|completion| Ok(completion.result.map(drop)?))
+    let back = Request {
+        sync: Sync::Data,
+        path: Through::Direct,
+        op: Op::Write,
+        ..Request::read(0, last * block_bytes, block_bytes)
+    };
+    do_io(&mut device, back)?;
+    Ok(())
 }

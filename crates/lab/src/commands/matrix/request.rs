@@ -1,10 +1,11 @@
 //! Request of a matrix, made of its flags: everything that can be checked without touching the
 //! target.
 
+use record::Combination;
 use record::units::{Bytes, MIB};
 use serde::{Deserialize, Serialize};
 use session::request::RunRequest;
-use workloads::matrix::{Axes, Combination, LeftOut, TRACE_PREFIX, TraceWork};
+use workloads::matrix::{Axes, LeftOut};
 use workloads::workload::Workload;
 
 use crate::cli::MatrixFlags;
@@ -134,9 +135,6 @@ impl MatrixRequest {
     /// The works with their settings.
     pub fn works(&self) -> Result<Vec<Box<dyn Workload>>> {
         let of = |name: &String| -> Result<Box<dyn Workload>> {
-            if name.starts_with(TRACE_PREFIX) {
-                return Ok(Box::new(TraceWork::open(name).or_usage()?));
-            }
             let settings: Vec<(String, String)> = self
                 .settings
                 .iter()

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use device::content::DataGenerator;
-use device::{Device, Extent, IoError, IoErrorKind, Request};
+use device::{Device, Extent, IoError, IoErrorKind, Request, do_io};
 use record::units::MIB;
 use record::{PlannedCell, Stop};
 
@@ -164,13 +164,11 @@ impl<'a, 'b> Prober<'a, 'b> {
     fn transfer(&mut self, request: Request) -> Result<Vec<u8>, IoError> {
         let medium = &mut *self.context.medium;
         medium.prepare(1, PIECE_BYTES as usize)?;
-        medium.submit(request)?;
-        let mut done = Vec::with_capacity(1);
-        medium.reap(1, &mut done)?;
+        let done = do_io(medium, request);
         let cell = &mut self.outcome.cell;
         cell.ops += 1;
         cell.bytes += request.length_bytes;
-        done.pop().expect("reap waits for the one request in flight").result?;
+        done?;
         Ok(self.context.medium.buffer(0)[..request.length_bytes as usize].to_vec())
     }
 

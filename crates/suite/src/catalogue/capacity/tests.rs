@@ -211,7 +211,7 @@ fn errors_and_large_memories_hide_no_fake_and_give_no_wrong_size() {
 mod backed_up {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use device::Request;
+    use device::{Request, do_io};
     use sim::SimDevice;
 
     use super::*;
@@ -231,11 +231,8 @@ mod backed_up {
         let mut image = Vec::new();
         device.prepare(1, MIB as usize).unwrap();
         for at in (0..capacity).step_by(MIB as usize) {
-            device.submit(Request::read(0, at, MIB)).unwrap();
-            let mut done = Vec::new();
-            device.reap(1, &mut done).unwrap();
-            match done[0].result {
-                Ok(()) => image.extend_from_slice(device.buffer(0)),
+            match do_io(device, Request::read(0, at, MIB)) {
+                Ok(_) => image.extend_from_slice(device.buffer(0)),
                 Err(_) => image.extend_from_slice(&[0; MIB as usize]),
             }
         }
@@ -252,8 +249,7 @@ mod backed_up {
                 .buffer(0)
                 .chunks_mut(64)
                 .for_each(|chunk| chunk[..8].copy_from_slice(&random.bits().to_le_bytes()));
-            device.submit(Request::write(0, at, MIB)).unwrap();
-            device.reap(1, &mut Vec::new()).unwrap();
+            do_io(&mut device, Request::write(0, at, MIB)).unwrap();
         }
         device
     }

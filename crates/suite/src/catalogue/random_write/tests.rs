@@ -1,4 +1,4 @@
-use device::{Device, Extent, Op, Request};
+use device::{Device, Extent, Op, Request, do_io};
 use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
 
 use super::*;
@@ -163,11 +163,8 @@ fn full_pass_iops(profile: &str, seed: u64, block_bytes: u64) -> f64 {
     let mut medium =
         sim::SimDevice::new(profile, sim::SimOptions { seed, capacity: None, keep_data: false });
     let start = medium.facts().capacity_bytes / 2 / (4 * MIB) * (4 * MIB);
-    let mut done = Vec::new();
-    let mut write = |medium: &mut sim::SimDevice, offset, bytes| {
-        medium.submit(Request::write(0, offset, bytes)).unwrap();
-        medium.reap(1, &mut done).unwrap();
-        done.clear();
+    let write = |medium: &mut sim::SimDevice, offset, bytes| {
+        do_io(medium, Request::write(0, offset, bytes)).unwrap();
     };
     medium.prepare(1, MIB as usize).unwrap();
     (0..512).for_each(|i| write(&mut medium, start + i * MIB, MIB));

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use blockio::now_ns;
 use rustix::fs::{self, Mode};
 use rustix::io::Errno;
 use stats::Random;
@@ -18,7 +19,6 @@ use self::side::side_by_side;
 use super::NAME;
 use crate::trace::files::{FileAction, FileOperation};
 use crate::workload::WorkError;
-use crate::workload::clock::now_ns;
 
 /// Bytes of a piece into which longer transfers are split.
 const PIECE_BYTES: u64 = 16 << 20;
@@ -29,48 +29,39 @@ const ALIGN_BYTES: usize = 4096;
 /// Longest sleep, so that an interruption is noticed.
 const NAP: Duration = Duration::from_millis(50);
 
-/// Speed at which operations begin.
-#[derive(Clone, Copy)]
-pub(super) enum FilePace {
-    /// As soon as the operations before them are done.
-    Max,
-    /// No earlier than at the recorded time, counted from `begun_ns`.
-    Recorded { begun_ns: u64 },
-}
-
-/// Times of an operation.
-#[derive(Clone, Copy, Default)]
-pub(super) struct OperationTimes {
-    pub submitted_ns: u64,
-    pub completed_ns: u64,
-}
+/// Beginning and end of an operation, in nanoseconds.
+pub(super) type OperationTimes = [u64; 2];
 
 /// Open files, and the directory that they are in.
 pub(super) struct FilePlayer<'a> {
     root: PathBuf,
     files: Mutex<HashMap<u64, Arc<OwnedFd>>>,
     stop: &'a AtomicBool,
+    /// When the recording begins: no operation begins earlier than then. `None`: each begins as
+    /// soon as those before it are done.
+    begun_ns: Option<u64>,
     /// Data to write; random, so that a compressing file system or controller gains nothing.
     content: AlignedBuffer,
 }
 
 impl<'a> FilePlayer<'a> {
     /// Player in this directory, with transfers of at most so many bytes.
-    pub fn new(root: &Path, stop: &'a AtomicBool, longest_bytes: u64) -> FilePlayer<'a> {
+    pub fn new(
+        root: &Path,
+        stop: &'a AtomicBool,
+        begun_ns: Option<u64>,
+        longest_bytes: u64,
+    ) -> FilePlayer<'a> {
         let mut content = AlignedBuffer::new(longest_bytes.min(PIECE_BYTES));
         let mut random = Random::for_purpose(0, "files/content");
         content.0.chunks_mut(8).for_each(|part| {
             part.copy_from_slice(&random.bits().to_ne_bytes()[..part.len()]);
         });
-        FilePlayer { root: root.to_owned(), files: Mutex::default(), stop, content }
+        FilePlayer { root: root.to_owned(), files: Mutex::default(), stop, begun_ns, content }
     }
 
     /// Repeats operations; those that overlapped in the recording run in parallel.
-    pub fn play(
-        &self,
-        operations: &[FileOperation],
-        pace: FilePace,
-    ) -> Result<Vec<OperationTimes>, WorkError> {
+    pub fn play(&self, operations: &[FileOperation]) -> Result<Vec<OperationTimes>, WorkError> {
         let mut scratch = self.scratch();
         let mut done = Vec::with_capacity(operations.len());
         let mut rest = operations;
@@ -78,8 +69,8 @@ impl<'a> FilePlayer<'a> {
             let (group, after) = rest.split_at(together(rest));
             rest = after;
             match group {
-                [one] => done.push(self.one(one, pace, &mut scratch)?),
-                _ => done.extend(side_by_side(self, group, pace)?),
+                [one] => done.push(self.one(one, &mut scratch)?),
+                _ => done.extend(side_by_side(self, group)?),
             }
         }
         Ok(done)
@@ -89,15 +80,14 @@ impl<'a> FilePlayer<'a> {
     pub fn one(
         &self,
         operation: &FileOperation,
-        pace: FilePace,
         scratch: &mut AlignedBuffer,
     ) -> Result<OperationTimes, WorkError> {
-        self.wait(operation, pace)?;
-        let submitted_ns = now_ns();
+        self.wait(operation)?;
+        let begun_ns = now_ns();
         let performed = self.perform(&operation.action, scratch);
-        let completed_ns = now_ns();
+        let ended_ns = now_ns();
         performed.map_err(|error| refused(&operation.action, error))?;
-        Ok(OperationTimes { submitted_ns, completed_ns })
+        Ok([begun_ns, ended_ns])
     }
 
     /// Buffer for the reads of one thread.
@@ -105,12 +95,12 @@ impl<'a> FilePlayer<'a> {
         AlignedBuffer::new(self.content.room())
     }
 
-    fn wait(&self, operation: &FileOperation, pace: FilePace) -> Result<(), WorkError> {
+    fn wait(&self, operation: &FileOperation) -> Result<(), WorkError> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(WorkError::interrupted(NAME));
             }
-            let FilePace::Recorded { begun_ns } = pace else { return Ok(()) };
+            let Some(begun_ns) = self.begun_ns else { return Ok(()) };
             let left_ns = begun_ns.saturating_add(operation.at_ns).saturating_sub(now_ns());
             if left_ns == 0 {
                 return Ok(());

@@ -14,7 +14,6 @@ fn replay(trace: &Path, directory: &Path, pace: &str) -> Result<Vec<Cell>, WorkE
     let work = find(&format!("{PREFIX}{}", trace.display()), &settings)?;
     let mut context = WorkloadContext {
         directory,
-        open: &mut |_, _| panic!("it opens its files itself"),
         seed: 3,
         stop: &AtomicBool::new(false),
         on_progress: &mut |_| {},

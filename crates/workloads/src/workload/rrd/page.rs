@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use blockio::RealDevice;
 use device::content::DataGenerator;
-use device::{Extent, Request};
+use device::{Device as _, Extent, Request, do_io};
 use record::Content;
 use record::units::MIB;
 
 use super::file::Shape;
 use super::{Account, KIND, PAGE_BYTES};
-use crate::single_io::{do_io, lay_down};
+use crate::lay_down::lay_down;
+use crate::workload::WorkError;
 use crate::workload::run::WorkloadRun;
-use crate::workload::{WorkError, WorkFile};
 
 /// All files in one, one after the other.
 pub(super) struct Pages {
-    device: WorkFile,
+    device: RealDevice,
     generator: DataGenerator,
     shape: Shape,
 }
@@ -29,11 +30,11 @@ impl Pages {
     ) -> Result<Pages, WorkError> {
         let bytes = files * shape.slot_bytes();
         let path = run.path("files");
-        let mut device = (run.context.open)(&path, bytes)?;
+        let mut device = run.open(&path, bytes)?;
         let generator = DataGenerator::new(run.context.seed);
         let data = (&generator, Content::Incompressible, 0);
         let failed = |error| WorkError::device(KIND.name, "laying down the files", &error);
-        lay_down(&mut *device, Extent::new(0, bytes), data, failed, |done, _| {
+        lay_down(&mut device, Extent::new(0, bytes), data, failed, |done, _| {
             run.checkpoint("laying down files", 0.0, done / MIB)
         })?;
         device.prepare(1, PAGE_BYTES as usize).map_err(failed)?;
@@ -52,9 +53,9 @@ impl Pages {
             let at = file * self.shape.slot_bytes() + page * PAGE_BYTES;
             let buffer = &mut self.device.buffer(0)[..PAGE_BYTES as usize];
             self.generator.fill(buffer, Content::Incompressible, 1 + poll as u32, at);
-            let written = do_io(&mut *self.device, Request::write(0, at, PAGE_BYTES));
-            let written = written
-                .map_err(|error| WorkError::device(KIND.name, "writing a page", &error))?;
+            let written = do_io(&mut self.device, Request::write(0, at, PAGE_BYTES));
+            let written =
+                written.map_err(|error| WorkError::device(KIND.name, "writing a page", &error))?;
             account.ledger.tally.count(&written, PAGE_BYTES, true);
             account.wrote(1, PAGE_BYTES);
         }
@@ -63,7 +64,7 @@ impl Pages {
 
     /// Makes what was written durable.
     pub fn flush(&mut self) -> Result<(), WorkError> {
-        let flushed = do_io(&mut *self.device, Request::flush(0)).map(drop);
+        let flushed = do_io(&mut self.device, Request::flush(0)).map(drop);
         flushed.map_err(|error| WorkError::device(KIND.name, "flushing the pages", &error))
     }
 }

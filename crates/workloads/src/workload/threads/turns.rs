@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use blockio::now_ns;
 use device::IoError;
 use suite::offsets::Permutation;
 
 use super::{Form, Phase, Signals};
-use crate::workload::clock::now_ns;
 use crate::workload::ledger::Ledger;
 
 /// Sequence of the records of a thread's file.
@@ -23,10 +23,8 @@ pub(super) struct Turns<'a> {
 /// Results of a thread, up to the stonewall.
 #[derive(Default)]
 pub(super) struct WorkerEnd {
-    /// Latencies of every I/O that counts.
+    /// The I/Os that count: all, or in iozone's form those completed before the stonewall.
     pub ledger: Ledger,
-    /// I/Os that count: all, or in iozone's form those completed before the stonewall.
-    pub ops: u64,
     /// Time from the common start to the end of the last of them, or of the one that was in flight
     /// at the stonewall, in nanoseconds.
     pub elapsed_ns: u64,
@@ -39,7 +37,7 @@ pub(super) struct WorkerEnd {
 impl WorkerEnd {
     /// I/Os per second of wall-clock time, as iozone counts.
     pub fn iops(&self) -> f64 {
-        self.ops as f64 * 1e9 / self.elapsed_ns.max(1) as f64
+        self.ledger.ops() as f64 * 1e9 / self.elapsed_ns.max(1) as f64
     }
 
     /// 95 % interval of these I/Os per second.
@@ -86,7 +84,6 @@ impl Turns<'_> {
             return;
         }
         end.ledger.count(before_ns, after_ns, self.block_bytes);
-        end.ops += 1;
         self.signals.done.fetch_add(1, Ordering::Relaxed);
     }
 

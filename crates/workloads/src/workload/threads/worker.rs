@@ -2,19 +2,18 @@
 
 use std::sync::atomic::Ordering;
 
+use blockio::RealDevice;
 use device::content::DataGenerator;
-use device::{IoError, Request};
+use device::{Device as _, IoError, Request, do_io};
 use record::{Content, Direction, Pattern};
 use stats::Random;
 use suite::offsets::Permutation;
 
 use super::turns::{Turns, WorkerEnd};
-use crate::single_io::do_io;
-use crate::workload::WorkFile;
 
 /// Does a thread's part of a phase, from the common start on. The file has room for a record.
 pub(super) fn work(
-    mut file: WorkFile,
+    mut file: RealDevice,
     thread: u64,
     content: Content,
     seed: u64,
@@ -26,7 +25,7 @@ pub(super) fn work(
         turns.order = Some(Permutation::new(turns.records(), &mut random));
     }
     let block_bytes = turns.block_bytes;
-    let fill = |file: &mut WorkFile, at| {
+    let fill = |file: &mut RealDevice, at| {
         generator.fill(&mut file.buffer(0)[..block_bytes as usize], content, 1, at);
     };
     fill(&mut file, 0);
@@ -38,7 +37,7 @@ pub(super) fn work(
             fill(&mut file, at);
         }
         let request = if is_write { Request::write } else { Request::read };
-        do_io(&mut *file, request(0, at, block_bytes)).map(drop)
+        do_io(&mut file, request(0, at, block_bytes)).map(drop)
     });
     signals.stonewall.store(true, Ordering::Relaxed);
     if end.is_err() {

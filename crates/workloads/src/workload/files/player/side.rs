@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::{FilePace, FilePlayer, OperationTimes, WorkError};
+use super::{FilePlayer, OperationTimes, WorkError};
 use crate::trace::files::FileOperation;
 
 /// Most threads; further recorded threads share one of these.
@@ -12,12 +12,12 @@ const MAX_THREADS: u32 = 256;
 
 /// Progress of all threads.
 struct Progress {
-    /// Operations done, by thread.
-    done: Mutex<State>,
+    state: Mutex<State>,
     changed: Condvar,
 }
 
 struct State {
+    /// Operations done, by thread.
     done: Vec<usize>,
     failed: bool,
 }
@@ -26,7 +26,6 @@ struct State {
 pub(super) fn side_by_side(
     player: &FilePlayer<'_>,
     group: &[FileOperation],
-    pace: FilePace,
 ) -> Result<Vec<OperationTimes>, WorkError> {
     let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (number, operation) in group.iter().enumerate() {
@@ -34,12 +33,12 @@ pub(super) fn side_by_side(
     }
     let threads: Vec<Vec<usize>> = threads.into_values().collect();
     let state = State { done: vec![0; threads.len()], failed: false };
-    let progress = Progress { done: Mutex::new(state), changed: Condvar::new() };
+    let progress = Progress { state: Mutex::new(state), changed: Condvar::new() };
     let results: Vec<_> = std::thread::scope(|scope| {
         let started: Vec<_> = (0..threads.len())
             .map(|own| {
                 let (threads, progress) = (&threads, &progress);
-                scope.spawn(move || one_thread(player, group, threads, own, progress, pace))
+                scope.spawn(move || one_thread(player, group, threads, own, progress))
             })
             .collect();
         started.into_iter().map(|thread| thread.join()).collect()
@@ -61,7 +60,6 @@ fn one_thread(
     threads: &[Vec<usize>],
     own: usize,
     progress: &Progress,
-    pace: FilePace,
 ) -> Result<Vec<OperationTimes>, WorkError> {
     let mut scratch = player.scratch();
     let mut all = Vec::with_capacity(threads[own].len());
@@ -69,7 +67,7 @@ fn one_thread(
         if !progress.wait(&ended_before(group, threads, *number)) {
             break;
         }
-        let done = player.one(&group[*number], pace, &mut scratch);
+        let done = player.one(&group[*number], &mut scratch);
         progress.count_done(own, done.is_err());
         all.push(done?);
     }
@@ -94,13 +92,13 @@ impl Progress {
         let behind = |state: &mut State| {
             !state.failed && state.done.iter().zip(needed).any(|(done, needed)| done < needed)
         };
-        let state = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.changed.wait_while(state, behind);
         !state.unwrap_or_else(PoisonError::into_inner).failed
     }
 
     fn count_done(&self, own: usize, failed: bool) {
-        let mut state = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done[own] += 1;
         state.failed |= failed;
         drop(state);

@@ -1,18 +1,9 @@
-//! I/Os one after the other, each waited for.
+//! Data that is there before anything is measured.
 
 use device::content::DataGenerator;
-use device::{Completion, Device, Extent, IoError, Request};
+use device::{Device, Extent, IoError, Request, do_io};
 use record::Content;
 use record::units::MIB;
-
-/// Does one I/O and waits for it.
-pub fn do_io(device: &mut dyn Device, request: Request) -> Result<Completion, IoError> {
-    let mut done = Vec::with_capacity(1);
-    device.submit(request)?;
-    device.reap(1, &mut done)?;
-    let completion = done.pop().expect("reap waits for the one request in flight");
-    completion.result.clone().map(|()| completion)
-}
 
 /// Writes an extent once, sequentially, without measuring: so that there is something to read, and
 /// nothing is allocated later. The data is that of a pass of the generator. `go_on` hears how many

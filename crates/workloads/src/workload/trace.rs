@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 use device::{Device, Extent};
 use record::units::MIB;
 use record::{Cell, Stop};
+use suite::CellProgress;
 
-use crate::replay::{CapacityFit, Pace, Replay, ReplayProgress, ReplaySettings};
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadProgress, open};
+use crate::replay::{CapacityFit, Pace, Replay, ReplaySettings};
 use crate::trace::{self, Trace, TraceSurvey};
-use crate::workload::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
 /// Prefix of such a work on the command line.
 pub const PREFIX: &str = "trace:";
@@ -21,7 +22,7 @@ const MAX_FILE_BYTES: u64 = 512 * MIB;
 const DEPTH: u32 = 1;
 
 /// A trace that has been read.
-pub struct TraceWork {
+pub(super) struct TraceWork {
     name: String,
     trace: Trace,
     survey: TraceSurvey,
@@ -33,9 +34,12 @@ impl TraceWork {
     /// Reads the trace that `name` ("trace:FILE") names.
     ///
     /// # Errors
-    /// What is wrong with the trace.
-    pub fn open(name: &str) -> Result<TraceWork, WorkError> {
+    /// What is wrong with the trace; or a setting, of which such a work has none.
+    pub fn open(name: &str, settings: &[(String, String)]) -> Result<TraceWork, WorkError> {
         let impossible = |reason: String| WorkError::impossible(name, reason);
+        if let Some((setting, _)) = settings.first() {
+            return Err(impossible(format!("it has no setting '{setting}'")));
+        }
         let path = Path::new(name.strip_prefix(PREFIX).unwrap_or(name));
         let trace = trace::open(path).map_err(|error| impossible(error.to_string()))?;
         let survey = TraceSurvey::of(&trace, &AtomicBool::new(false))
@@ -73,11 +77,12 @@ impl TraceWork {
         let replay = Replay::new(trace, survey, settings, &facts, room)
             .map_err(|error| failed(error.to_string()))?;
         let mut doing = "filling";
-        let mut on_progress = |what: &'static str, progress: ReplayProgress| {
+        let mut on_progress = |CellProgress { phase: what, share, iops: rate_iops, .. }| {
             if std::mem::replace(&mut doing, what) != what {
                 (context.look)(InspectionPoint::Before);
             }
-            report_progress(context.on_progress, what, &progress);
+            let share = share.clamp(0.0, 1.0);
+            (context.on_progress)(WorkloadProgress { share, what, rate_iops });
         };
         let outcome = replay
             .play(device, Some(room), context.stop, &mut on_progress)
@@ -93,19 +98,6 @@ impl TraceWork {
     }
 }
 
-fn report_progress(
-    on_progress: &mut dyn FnMut(WorkloadProgress),
-    what: &'static str,
-    progress: &ReplayProgress,
-) {
-    let rate_iops = if progress.elapsed_ns > 0 {
-        progress.ops as f64 * 1e9 / progress.elapsed_ns as f64
-    } else {
-        0.0
-    };
-    on_progress(WorkloadProgress { share: progress.share.clamp(0.0, 1.0), what, rate_iops });
-}
-
 impl Workload for TraceWork {
     fn name(&self) -> &str {
         &self.name
@@ -117,8 +109,8 @@ impl Workload for TraceWork {
 
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
         let path = context.directory.join("replayed");
-        let opened = (context.open)(&path, self.file_bytes);
-        let result = opened.and_then(|mut device| self.replay(&mut *device, context));
+        let opened = open(&self.name, &path, self.file_bytes);
+        let result = opened.and_then(|mut device| self.replay(&mut device, context));
         // gone also when it failed; the file system goes after it anyway
         let _ = std::fs::remove_file(&path);
         result
