@@ -150,7 +150,7 @@ pub fn once(flags: &Once) -> Result<()> {
     for setting in &flags.set {
         let (name, value) =
             setting.split_once('=').with_context(|| format!("'{setting}' is not name=value"))?;
-        settings.push((name.to_owned(), value.to_owned()));
+        settings.push((name, value));
     }
     let stop = AtomicBool::new(false);
     let mut loop_medium = WorkloadContext {

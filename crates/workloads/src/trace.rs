@@ -19,15 +19,15 @@ use device::Op;
 
 pub use error::TraceError;
 pub use open::{Trace, TraceFormat, open};
-pub use survey::{LatencyTimeline, Recorded, Span, TraceSurvey, op_index};
+pub(crate) use survey::op_index;
+pub use survey::{LatencyTimeline, Recorded, Span, TraceSurvey};
 
 /// A request as it was handed to the driver (or, where only that was recorded, to the queue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Issue {
+pub(crate) struct Issue {
     /// When, in nanoseconds of the recording's clock. What [`Trace::steps`] gives counts from the
     /// first request.
     pub time_ns: u64,
-    /// Operation: read, write, flush or discard.
     pub op: Op,
     /// Durable when it is done (force unit access).
     pub fua: bool,
@@ -42,20 +42,11 @@ pub struct Issue {
 
 /// One event of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceEvent {
+pub(crate) enum TraceEvent {
     /// A request was issued. The first one of a trace has number 0, the next 1.
     Issued(Issue),
-    /// A request was done.
-    Completed {
-        /// When, on the same clock.
-        time_ns: u64,
-        /// The number of the request.
-        number: u64,
-        /// Its operation.
-        op: Op,
-        /// When it was issued, on the same clock.
-        issued_ns: u64,
-    },
+    /// The request of this number was done; both times are of the same clock.
+    Completed { time_ns: u64, number: u64, op: Op, issued_ns: u64 },
 }
 
 impl TraceEvent {
@@ -69,7 +60,7 @@ impl TraceEvent {
 }
 
 /// The events of a trace, one after the other.
-pub trait Steps {
+pub(crate) trait Steps {
     /// The next event; `None` after the last.
     fn next(&mut self) -> Result<Option<TraceEvent>, TraceError>;
 

@@ -119,7 +119,7 @@ pub static KINDS: &[WorkloadKind] =
 ///
 /// # Errors
 /// Names the works that there are, or the setting that is not possible.
-pub fn find(name: &str, settings: &[(String, String)]) -> Result<Box<dyn Workload>, WorkError> {
+pub fn find(name: &str, settings: &[(&str, &str)]) -> Result<Box<dyn Workload>, WorkError> {
     if name.starts_with(trace::PREFIX) {
         return Ok(Box::new(trace::TraceWork::open(name, settings)?));
     }
@@ -133,10 +133,10 @@ pub fn find(name: &str, settings: &[(String, String)]) -> Result<Box<dyn Workloa
 
 fn choose(
     mut chosen: TestSettings,
-    settings: &[(String, String)],
+    settings: &[(&str, &str)],
 ) -> Result<TestSettings, SettingError> {
     for (name, value) in settings {
-        chosen.set(name, &value.as_str().into())?;
+        chosen.set(name, &(*value).into())?;
     }
     Ok(chosen)
 }

@@ -43,7 +43,7 @@ pub struct Done {
 /// Results of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct ReplayOutcome {
-    /// Results by operation, in the order of [`op_index`].
+    /// Results of reads, writes, flushes and discards.
     pub by_op: [Done; 4],
     /// Time from the first submission to the last completion, in nanoseconds by the device's clock.
     pub elapsed_ns: u64,

@@ -180,6 +180,7 @@ impl Record {
         u64::from_le_bytes(self.number(at))
     }
 
+    /// `None` for one that is not about a request, or moves nothing.
     fn event(&self) -> Option<BlockEvent> {
         let action = self.u32(28);
         if action & (bits::NOTIFY | bits::PASSTHROUGH) != 0 {
@@ -196,21 +197,21 @@ impl Record {
         let length_bytes = u64::from(self.u32(24));
         // A flush without data is a flush, one with data comes before it.
         let op = match () {
-            () if length_bytes == 0 => has(bits::FLUSH).then_some(Op::Flush),
-            () if has(bits::DISCARD) => Some(Op::Discard),
-            () if has(bits::WRITE) => Some(Op::Write),
-            () => Some(Op::Read),
+            () if length_bytes == 0 => has(bits::FLUSH).then_some(Op::Flush)?,
+            () if has(bits::DISCARD) => Op::Discard,
+            () if has(bits::WRITE) => Op::Write,
+            () => Op::Read,
         };
-        let request = op.map(|op| Issue {
+        let request = Issue {
             time_ns: self.u64(8),
             op,
             fua: has(bits::FUA),
             offset_bytes: if op == Op::Flush { 0 } else { self.u64(16).wrapping_mul(512) },
             length_bytes,
             device: self.u32(36),
-        });
-        let preflush = has(bits::FLUSH) && op != Some(Op::Flush);
-        Some(BlockEvent { action: happened, request, preflush, time_ns: self.u64(8) })
+        };
+        let preflush = has(bits::FLUSH) && op != Op::Flush;
+        Some(BlockEvent { action: happened, request, preflush })
     }
 }
 
@@ -240,14 +241,15 @@ impl Merged {
     fn refill(&mut self, at: usize) -> Result<(), TraceError> {
         if let Some(event) = self.sources[at].next()? {
             let ahead = &mut self.ahead[at];
-            let place = ahead.partition_point(|other| other.time_ns <= event.time_ns);
+            let is_before = |other: &BlockEvent| other.request.time_ns <= event.request.time_ns;
+            let place = ahead.partition_point(is_before);
             ahead.insert(place, event);
         }
         Ok(())
     }
 
     fn next(&mut self) -> Result<Option<BlockEvent>, TraceError> {
-        let first = |ahead: &VecDeque<BlockEvent>| ahead.front().map(|event| event.time_ns);
+        let first = |ahead: &VecDeque<BlockEvent>| ahead.front().map(|event| event.request.time_ns);
         let times =
             self.ahead.iter().enumerate().filter_map(|(at, ahead)| Some((first(ahead)?, at)));
         let Some((_, at)) = times.min() else { return Ok(None) };

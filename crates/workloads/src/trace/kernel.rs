@@ -28,11 +28,10 @@ pub(super) enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockEvent {
     pub action: Action,
-    /// The request; `None` for one that moves nothing.
-    pub request: Option<Issue>,
+    /// The request, with the time of the event.
+    pub request: Issue,
     /// A flush comes before it.
     pub preflush: bool,
-    pub time_ns: u64,
 }
 
 /// Device, operation, and first byte that is still to be done (0 for a flush).
@@ -78,11 +77,11 @@ impl Interpreter {
 
     /// Takes the next event in; [`Interpreter::pop`] gives the steps that come of it.
     pub fn take(&mut self, event: &BlockEvent) {
-        let Some(request) = event.request else { return };
+        let request = event.request;
         let place = (request.device, request.op, request.offset_bytes);
         match event.action {
             action if action == self.begins => self.begin(place, &request, event.preflush),
-            Action::Completed => self.complete(place, request.length_bytes, event.time_ns),
+            Action::Completed => self.complete(place, request.length_bytes, request.time_ns),
             Action::Requeued => {
                 if let Some(open) = self.open.get_mut(&place).and_then(VecDeque::front_mut) {
                     open.requeued = true;

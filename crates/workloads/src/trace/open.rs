@@ -95,7 +95,7 @@ impl Trace {
     }
 
     /// Its events from the beginning; times count from the first request.
-    pub fn steps(&self) -> Result<Box<dyn Steps>, TraceError> {
+    pub(crate) fn steps(&self) -> Result<Box<dyn Steps>, TraceError> {
         let path = &self.path;
         let steps: Box<dyn Steps> = match self.form {
             TraceFormat::Blktrace => Box::new(Blktrace::open(path)?),

@@ -13,7 +13,7 @@ const MAX_OPEN: u32 = 1 << 16;
 const CURVE_POINTS: usize = 240;
 
 /// The place of an operation in tables of all four: read, write, flush, discard.
-pub fn op_index(op: Op) -> usize {
+pub(crate) fn op_index(op: Op) -> usize {
     match op {
         Op::Read => 0,
         Op::Write => 1,
@@ -45,7 +45,7 @@ pub struct Span {
 /// What a trace amounts to.
 #[derive(Clone, Debug, Default)]
 pub struct TraceSurvey {
-    /// By operation, in the order of [`op_index`].
+    /// Of reads, writes, flushes and discards.
     pub by_op: [Recorded; 4],
     /// Completions; none in a fio iolog.
     pub completions: u64,

@@ -59,7 +59,7 @@ impl FilesWork {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn open(name: &str, settings: &[(String, String)]) -> Result<FilesWork, WorkError> {
+    pub fn open(name: &str, settings: &[(&str, &str)]) -> Result<FilesWork, WorkError> {
         let settings = choose(TestSettings::of(NAME, FilesSettings::LIST), settings)?;
         let settings = FilesSettings::read(&settings)?;
         let path = Path::new(name.strip_prefix(PREFIX).unwrap_or(name));

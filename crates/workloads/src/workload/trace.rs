@@ -35,7 +35,7 @@ impl TraceWork {
     ///
     /// # Errors
     /// What is wrong with the trace; or a setting, of which such a work has none.
-    pub fn open(name: &str, settings: &[(String, String)]) -> Result<TraceWork, WorkError> {
+    pub fn open(name: &str, settings: &[(&str, &str)]) -> Result<TraceWork, WorkError> {
         let impossible = |reason: String| WorkError::impossible(name, reason);
         if let Some((setting, _)) = settings.first() {
             return Err(impossible(format!("it has no setting '{setting}'")));

@@ -9,17 +9,16 @@ use flashmark_workloads::workload::{
 use record::{Cell, Stop};
 
 /// Settings with which each work takes a moment.
-pub fn small(name: &str) -> Vec<(String, String)> {
-    let settings: &[(&str, &str)] = match name {
-        "record-ops" => &[("size", "256KiB")],
-        "threads" => &[("honest_size", "256KiB"), ("time", "50ms"), ("pause", "0s")],
-        "rrd" => &[("files", "70"), ("polls", "7"), ("coalesce", "3")],
-        "untar" => &[("files", "60")],
-        "sqlite" => &[("commits", "40")],
-        "logger" => &[("lines", "40")],
+pub fn small(name: &str) -> Vec<(&'static str, &'static str)> {
+    match name {
+        "record-ops" => vec![("size", "256KiB")],
+        "threads" => vec![("honest_size", "256KiB"), ("time", "50ms"), ("pause", "0s")],
+        "rrd" => vec![("files", "70"), ("polls", "7"), ("coalesce", "3")],
+        "untar" => vec![("files", "60")],
+        "sqlite" => vec![("commits", "40")],
+        "logger" => vec![("lines", "40")],
         other => panic!("no settings for '{other}'"),
-    };
-    settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
 }
 
 /// Progress and phases that a work reported.
@@ -32,7 +31,7 @@ pub struct Counted {
 /// Runs a work; `interrupt` decides at each report of progress whether to stop.
 pub fn run(
     name: &str,
-    settings: &[(String, String)],
+    settings: &[(&str, &str)],
     directory: &Path,
     mut interrupt: impl FnMut(&WorkloadProgress) -> bool,
 ) -> (Result<Vec<Cell>, WorkError>, Counted) {
@@ -60,10 +59,9 @@ fn is_empty(directory: &Path) -> bool {
     std::fs::read_dir(directory).unwrap().next().is_none()
 }
 
-fn done(name: &str, more: &[(&str, &str)]) -> Vec<Cell> {
+fn done(name: &str, more: &[(&'static str, &'static str)]) -> Vec<Cell> {
     let folder = tempfile::tempdir().unwrap();
-    let mut settings = small(name);
-    settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    let settings = [&small(name), more].concat();
     let (result, counted) = run(name, &settings, folder.path(), |_| false);
     assert!(counted.points.contains(&InspectionPoint::After), "{name} shows its files");
     assert!(
@@ -189,16 +187,13 @@ fn an_interrupted_workload_is_reported_and_leaves_nothing_behind() {
     for kind in KINDS {
         let folder = tempfile::tempdir().unwrap();
         // More than a tenth of a second of everything, so that there is a beat in which to stop it.
-        let settings = match kind.name {
-            "record-ops" => vec![("size".to_owned(), "256MiB".to_owned())],
-            "threads" => vec![
-                ("time".to_owned(), "30s".to_owned()),
-                ("honest_size".to_owned(), "1MiB".to_owned()),
-            ],
-            _ => Vec::new(),
+        let settings: &[(&str, &str)] = match kind.name {
+            "record-ops" => &[("size", "256MiB")],
+            "threads" => &[("time", "30s"), ("honest_size", "1MiB")],
+            _ => &[],
         };
         let mut beats = 0;
-        let (result, _) = run(kind.name, &settings, folder.path(), |_| {
+        let (result, _) = run(kind.name, settings, folder.path(), |_| {
             beats += 1;
             true
         });
@@ -227,12 +222,8 @@ fn a_directory_that_is_gone_is_named() {
 #[test]
 fn every_workload_declares_the_bytes_it_needs() {
     for kind in KINDS {
-        let needs =
-            |settings: &[(String, String)]| find(kind.name, settings).unwrap().needs_bytes();
-        assert!(
-            needs(&[]) >= needs(&small(kind.name)) && needs(&small(kind.name)) > 1 << 20,
-            "{}",
-            kind.name
-        );
+        let needs = |settings: &[(&str, &str)]| find(kind.name, settings).unwrap().needs_bytes();
+        let small = needs(&small(kind.name));
+        assert!(needs(&[]) >= small && small > 1 << 20, "{}", kind.name);
     }
 }

@@ -135,12 +135,9 @@ impl MatrixRequest {
     /// The works with their settings.
     pub fn works(&self) -> Result<Vec<Box<dyn Workload>>> {
         let of = |name: &String| -> Result<Box<dyn Workload>> {
-            let settings: Vec<(String, String)> = self
-                .settings
-                .iter()
-                .filter(|(work, ..)| work == name)
-                .map(|(_, name, value)| (name.clone(), value.clone()))
-                .collect();
+            let settings = self.settings.iter().filter(|(work, ..)| work == name);
+            let settings: Vec<(&str, &str)> =
+                settings.map(|(_, name, value)| (name.as_str(), value.as_str())).collect();
             workloads::workload::find(name, &settings).or_usage()
         };
         self.axes.works.iter().map(of).collect()

@@ -10,7 +10,6 @@ use crate::workload::{WorkloadContext, find};
 
 fn replay(trace: &Path, directory: &Path, pace: &str) -> Result<Vec<Cell>, WorkError> {
     let settings = [("pace", pace), ("below", "/srv")];
-    let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let work = find(&format!("{PREFIX}{}", trace.display()), &settings)?;
     let mut context = WorkloadContext {
         directory,

@@ -5,46 +5,34 @@ use super::file::{CACTI, CurrentRows, Shape};
 use super::page::dirty_pages;
 use super::*;
 
-/// rrdtool's answer; `None` (and said) where it is not installed.
-fn rrdtool(words: &[String]) -> Option<Vec<u8>> {
-    let Ok(output) =
-        Command::new("rrdtool").args(words).env("LC_ALL", "C").env("TZ", "UTC").output()
-    else {
+/// Runs rrdtool; false (and said) where it is not installed.
+fn rrdtool(words: &str) -> bool {
+    let mut command = Command::new("rrdtool");
+    let command = command.args(words.split_whitespace()).env("LC_ALL", "C").env("TZ", "UTC");
+    let Ok(output) = command.output() else {
         println!(
             "rrdtool is not installed: files and writes are checked against the published layout only"
         );
-        return None;
+        return false;
     };
-    assert!(
-        output.status.success(),
-        "rrdtool {}: {}",
-        words.join(" "),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(output.stdout)
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "rrdtool {words}: {said}");
+    true
 }
 
-fn words(text: &str) -> Vec<String> {
-    text.split_whitespace().map(str::to_owned).collect()
-}
-
-/// Makes a file with rrdtool.
-fn create(path: &Path, shape: &Shape, start_s: u64) -> Option<()> {
-    let mut words =
-        words(&format!("create {} --start {start_s} --step {}", path.display(), shape.step_s));
-    words.extend(
-        (0..shape.sources)
-            .map(|number| format!("DS:source_{number}:GAUGE:{}:0:U", 2 * shape.step_s)),
-    );
-    for consolidation in ["AVERAGE", "MAX"] {
-        words.extend(CACTI.map(|(steps, rows)| format!("RRA:{consolidation}:0.5:{steps}:{rows}")));
+/// Makes a file of two sources with rrdtool.
+fn create(path: &Path, shape: &Shape, start_s: u64) -> bool {
+    let Shape { step_s, .. } = shape;
+    let mut words = format!("create {} --start {start_s} --step {step_s}", path.display());
+    for number in 0..2 {
+        words += &format!(" DS:source_{number}:GAUGE:{}:0:U", 2 * step_s);
     }
-    rrdtool(&words).map(|_| ())
-}
-
-/// A reading of two sources, as rrdtool takes it.
-fn typed(at_s: u64, readings: [u64; 2]) -> String {
-    format!("{at_s}:{}:{}", readings[0], readings[1])
+    for consolidation in ["AVERAGE", "MAX"] {
+        for (steps, rows) in CACTI {
+            words += &format!(" RRA:{consolidation}:0.5:{steps}:{rows}");
+        }
+    }
+    rrdtool(&words)
 }
 
 /// The rows of a file that rrdtool has just made: its own choice.
@@ -99,17 +87,15 @@ fn the_pages_of_a_poll_are_rrdtools() {
     let (shape, start_s) = (Shape::cacti(2), 1_700_006_400);
     let (mut our_pages, mut their_pages) = (0, 0);
     for file in 0..2 {
-        if create(&path, &shape, start_s).is_none() {
+        if !create(&path, &shape, start_s) {
             return;
         }
         let mut current = rows_of(&path, &shape);
         for poll in 1..=144 {
-            let (at_s, readings) = (start_s + poll * 300 + 7, [poll * 1000 + file, poll]);
+            let at_s = start_s + poll * 300 + 7;
             let before = std::fs::read(&path).unwrap();
-            rrdtool(
-                &[vec!["update".into(), path.display().to_string()], vec![typed(at_s, readings)]]
-                    .concat(),
-            );
+            let reading = poll * 1000 + file;
+            rrdtool(&format!("update {} {at_s}:{reading}:{poll}", path.display()));
             let after = std::fs::read(&path).unwrap();
             their_pages += before
                 .chunks(4096)
