@@ -21,7 +21,7 @@ use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
 use self::player::{FilePlayer, OperationTimes};
-use super::ledger::{Ledger, buffered, figure, sys};
+use super::ledger::{Ledger, buffered, figure};
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, choose};
 use crate::trace::TraceError;
@@ -157,8 +157,8 @@ fn make(path: &Path, bytes: u64, piece: &[u8]) -> io::Result<()> {
         file.write_all(&piece[..length])?;
         left -= length as u64;
     }
-    sys(rustix::fs::fsync(&file))?;
-    sys(rustix::fs::fadvise(&file, 0, None, Advice::DontNeed))
+    rustix::fs::fsync(&file)?;
+    Ok(rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
 fn random_piece(random: &mut Random) -> Vec<u8> {

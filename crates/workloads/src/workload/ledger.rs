@@ -1,7 +1,5 @@
 //! Times the steps of a work, one after the other, and makes cells of them.
 
-use std::io;
-
 use blockio::now_ns;
 use device::Completion;
 use record::{Cell, Estimate, Params, Path, PlannedCell, Region, SeriesAxis, Stop, metric};
@@ -78,9 +76,4 @@ pub(super) fn buffered(form: &str) -> Params {
 /// A figure without an interval.
 pub(super) fn figure(value: f64, n: u64) -> Estimate {
     Estimate { value, ci95: None, n }
-}
-
-/// Result of a rustix call as an `io::Result`.
-pub(super) fn sys<T>(result: rustix::io::Result<T>) -> io::Result<T> {
-    result.map_err(io::Error::from)
 }

@@ -11,7 +11,7 @@ use record::{Cell, Content, Direction, Params, Pattern, Sync};
 use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
-use super::ledger::{Ledger, buffered, sys};
+use super::ledger::{Ledger, buffered};
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
@@ -79,7 +79,7 @@ impl Workload for Logger {
             } else {
                 rustix::fs::fsync(&log)
             };
-            run.check("making the log durable", sys(durable))?;
+            run.check("making the log durable", durable)?;
             let after_ns = now_ns();
             appends.count(before_ns, between_ns, self.line);
             syncs.count(between_ns, after_ns, 0);

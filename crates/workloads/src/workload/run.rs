@@ -182,18 +182,19 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
     }
 
     /// Turns an error into this work's failure while `doing` a step.
-    pub fn check<T>(&self, doing: &str, result: io::Result<T>) -> Result<T, WorkError> {
-        result.map_err(|error| WorkError::io(self.work, doing, error))
+    pub fn check<T>(
+        &self,
+        doing: &str,
+        result: Result<T, impl Into<io::Error>>,
+    ) -> Result<T, WorkError> {
+        result.map_err(|error| WorkError::io(self.work, doing, error.into()))
     }
 
     /// Makes everything on the file system durable; returns the time that it took, in nanoseconds.
     pub fn sync(&self) -> Result<u64, WorkError> {
         let folder = self.check("opening its folder", File::open(self.folder()))?;
         let before_ns = now_ns();
-        self.check(
-            "syncing the file system",
-            rustix::fs::syncfs(&folder).map_err(io::Error::from),
-        )?;
+        self.check("syncing the file system", rustix::fs::syncfs(&folder))?;
         Ok(now_ns() - before_ns)
     }
 

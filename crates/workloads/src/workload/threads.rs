@@ -11,7 +11,6 @@
 //! time until every thread has finished.
 
 mod turns;
-mod worker;
 
 use std::path::PathBuf;
 use std::sync::Barrier;
@@ -30,8 +29,7 @@ use stats::latency;
 use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
-use self::turns::{Turns, WorkerEnd};
-use self::worker::work;
+use self::turns::{Turns, WorkerEnd, work};
 use super::ledger::{buffered, figure};
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};

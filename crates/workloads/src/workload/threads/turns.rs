@@ -1,9 +1,13 @@
-//! I/Os of a thread that count, and the end of the thread (docs/field/iozone.md#threads).
+//! A thread's part of a phase, on a file of its own: its I/Os, those that count, and its end
+//! (docs/field/iozone.md#threads).
 
 use std::sync::atomic::Ordering;
 
-use blockio::now_ns;
-use device::IoError;
+use blockio::{RealDevice, now_ns};
+use device::content::DataGenerator;
+use device::{Device as _, IoError, Request, do_io};
+use record::{Content, Direction, Pattern};
+use stats::Random;
 use suite::offsets::Permutation;
 
 use super::{Form, Phase, Signals};
@@ -107,6 +111,42 @@ impl Turns<'_> {
         let record = self.order.as_ref().map_or(Some(at), |order| order.at(at));
         record.unwrap_or(0) * self.block_bytes
     }
+}
+
+/// Does a thread's part of a phase, from the common start on. The file has room for a record.
+pub(super) fn work(
+    mut file: RealDevice,
+    thread: u64,
+    content: Content,
+    seed: u64,
+    mut turns: Turns<'_>,
+) -> Result<WorkerEnd, IoError> {
+    let generator = DataGenerator::new(thread);
+    let mut random = Random::for_purpose(seed, &format!("thread {thread}"));
+    if turns.phase.pattern == Pattern::Permutation {
+        turns.order = Some(Permutation::new(turns.records(), &mut random));
+    }
+    let block_bytes = turns.block_bytes;
+    let fill = |file: &mut RealDevice, at| {
+        generator.fill(&mut file.buffer(0)[..block_bytes as usize], content, 1, at);
+    };
+    fill(&mut file, 0);
+    let is_write = turns.phase.direction == Direction::Write;
+    let signals = turns.signals;
+    signals.begin.wait();
+    let end = turns.run(|at| {
+        if is_write && !content.is_same_everywhere() {
+            fill(&mut file, at);
+        }
+        let request = if is_write { Request::write } else { Request::read };
+        do_io(&mut file, request(0, at, block_bytes)).map(drop)
+    });
+    signals.stonewall.store(true, Ordering::Relaxed);
+    if end.is_err() {
+        signals.give_up.store(true, Ordering::Relaxed);
+    }
+    signals.finished.fetch_add(1, Ordering::Relaxed);
+    end
 }
 
 #[cfg(test)]
