@@ -16,7 +16,7 @@ mod table;
 
 use cover::Cover;
 use report::caveats;
-use report::markup::{MarkupBlock, blocks};
+use report::markup::blocks;
 use report::tables;
 use report::{figure, headline, words};
 use sheet::Sheet;
@@ -56,11 +56,11 @@ pub struct FindingView {
     about: Option<String>,
 }
 
-/// Explanation of a kind of finding: its page as paragraphs.
+/// Explanation of a kind of finding: the first paragraph of its page.
 struct AboutView {
     id: String,
     title: String,
-    paragraphs: Vec<MarkupBlock>,
+    meaning: String,
 }
 
 /// A row of the headline.
@@ -222,11 +222,11 @@ fn about(record: &Record) -> Vec<AboutView> {
         if pages.iter().any(|known| known.id == finding.id) {
             continue;
         }
-        let mut blocks = blocks(page).into_iter();
+        let mut texts = blocks(page).into_iter().map(|block| block.text);
         pages.push(AboutView {
             id: finding.id.clone(),
-            title: blocks.next().map(|title| title.text).unwrap_or_default(),
-            paragraphs: blocks.collect(),
+            title: texts.next().unwrap_or_default(),
+            meaning: texts.next().unwrap_or_default(),
         });
     }
     pages
