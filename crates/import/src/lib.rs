@@ -227,7 +227,7 @@ static IMPORTERS: [Reader; 24] = [
     Reader::Table(&lists::RATES),
     Reader::Lines(&morton_table::IMPORTER),
     Reader::Table(&diskmark::TABLE),
-    Reader::Lines(&iostat::IMPORTER),
+    Reader::Table(&iostat::TABLE),
     Reader::Table(&lists::COMPLETIONS),
     Reader::Table(&bonnie::TABLE),
     Reader::Table(&sysbench::TABLE),

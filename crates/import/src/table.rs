@@ -163,8 +163,8 @@ impl Known {
         let mut is_another = false;
         for name in pattern.capture_names().flatten() {
             let Some(text) = found.name(name) else {
-                let is_kept = name.starts_with("each_");
-                self.texts.retain(|known, _| is_kept || known != name);
+                let is_over = !name.starts_with("each_") && self.texts.remove(name).is_some();
+                is_another |= is_over && NAMES.contains(&name);
                 continue;
             };
             let text = text.as_str().trim();
@@ -330,20 +330,31 @@ impl Tool {
     }
 }
 
-/// Begins the run of the medium that is known now; false if there are too many.
+/// Goes on with the run of the medium that is known now, as the last; false if there are too many.
 fn begin(runs: &mut Vec<ImportedRun>, known: &Known, reading: &mut Reading) -> bool {
-    if reading.accept(known.at, room_for_another(runs)).is_none() {
-        return false;
+    let Some(last) = runs.last() else { return false };
+    let version = last.version.clone();
+    let mut next = ImportedRun { version, begin: known.at, ..ImportedRun::by(last.tool) };
+    next.medium.model = Some(short(known.text("model"), 60)).filter(|model| !model.is_empty());
+    let device = known.text("device").trim_start_matches("/dev/");
+    if !device.is_empty() {
+        next.on(&format!("/dev/{device}"));
     }
-    let Some(last) = runs.last_mut() else { return false };
-    if !last.cells.is_empty() || last.target.device.is_some() || last.medium.model.is_some() {
-        let (tool, version) = (last.tool, last.version.clone());
-        runs.push(ImportedRun { version, begin: known.at, ..ImportedRun::by(tool) });
+    next.on(known.text("path"));
+    let is_it = |run: &ImportedRun| {
+        (&run.target.path, &run.medium.model) == (&next.target.path, &next.medium.model)
+    };
+    if let Some(place) = runs.iter().position(is_it) {
+        runs[place..].rotate_left(1);
+        return true;
     }
-    if let Some(run) = runs.last_mut() {
-        let model = short(known.text("model"), 60);
-        run.medium.model = Some(model).filter(|model| !model.is_empty());
-        ["device", "path"].iter().for_each(|name| run.on(known.text(name)));
+    let is_named = last.target.device.is_some() || last.medium.model.is_some();
+    if last.cells.is_empty() && !is_named {
+        runs.pop();
     }
-    true
+    let has_room = reading.accept(known.at, room_for_another(runs)).is_some();
+    if has_room {
+        runs.push(next);
+    }
+    has_room
 }
