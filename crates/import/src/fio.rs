@@ -13,8 +13,8 @@ use self::options::Job;
 use super::imported_run::{self, our_test, word};
 
 pub(super) use self::diagnostics::JOBS;
-pub(super) use self::json::IMPORTER as JSON;
-pub(super) use self::normal::IMPORTER as NORMAL;
+pub(super) use self::json::JSON;
+pub(super) use self::normal::NORMAL;
 pub(super) use self::same_job::keep_fullest_form;
 
 /// Makes the cell of a job and a direction. Its test is ours if the procedure is the same (one I/O

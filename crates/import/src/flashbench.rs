@@ -10,9 +10,9 @@ use regex::Captures;
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, other, rate};
 use super::reading::Reading;
+use super::sign;
 use super::table::{Does, Known, Line, Tool};
 use super::text::{ImportText, group, number, prefix, re, size, whole, with_unit};
-use super::{Importer, sign};
 
 pub(super) static ALIGN: Tool = Tool::blocks(
     "flashbench",
@@ -35,12 +35,12 @@ pub(super) static ALIGN: Tool = Tool::blocks(
     |_| Ok(Vec::new()),
 );
 
-pub(super) const AREAS: Importer = Importer {
-    name: "flashbench --open-au or --find-fat output",
-    signs: &[sign!("lines '4MiB  1.589G/  865M/s'", ROW)],
-    read: read_areas,
-    apart: "",
-};
+pub(super) static AREAS: Tool = Tool::by_hand(
+    "flashbench --open-au or --find-fat output",
+    &[sign!("lines '4MiB  1.589G/  865M/s'", ROW)],
+    &[],
+    read_areas,
+);
 
 /// Times in a line of a listing; the names are in their order, "diff" first.
 const SIDES: [&str; 4] = ["diff", "on", "post", "pre"];

@@ -162,79 +162,32 @@ macro_rules! sign {
 }
 use sign;
 
-/// Reads the output of one tool.
-struct Importer {
-    /// Name of the output, for messages: "iozone output".
-    name: &'static str,
-    /// Signs, all of which are required.
-    signs: &'static [Sign],
-    read: fn(&ImportText, &mut Reading) -> Vec<ImportedRun>,
-    /// Pattern of lines of its output that are not results, though they may look so; empty if there
-    /// are none.
-    apart: &'static str,
-}
-
-/// An importer: a table of its lines, or one that reads them itself.
-enum Reader {
-    Table(&'static Tool),
-    Lines(&'static Importer),
-}
-
-impl Reader {
-    fn name(&self) -> &'static str {
-        match self {
-            Reader::Table(tool) => tool.output,
-            Reader::Lines(importer) => importer.name,
-        }
-    }
-
-    fn signs(&self) -> &'static [Sign] {
-        match self {
-            Reader::Table(tool) => tool.signs,
-            Reader::Lines(importer) => importer.signs,
-        }
-    }
-
-    fn read(&self, source: &ImportText, hints: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-        match self {
-            Reader::Table(tool) => tool.read(source, hints, reading),
-            Reader::Lines(importer) => {
-                let found = (importer.read)(source, reading);
-                if !importer.apart.is_empty() && found.iter().any(|one| !one.cells.is_empty()) {
-                    reading.mark_apart(importer.apart);
-                }
-                found
-            }
-        }
-    }
-}
-
 /// All importers; a file may hold the output of several tools.
-static IMPORTERS: [Reader; 24] = [
-    Reader::Lines(&fio::JSON),
-    Reader::Table(&fio::JOBS),
-    Reader::Lines(&fio::NORMAL),
-    Reader::Table(&iozone::TABLE),
-    Reader::Table(&dd::RUNS),
-    Reader::Table(&dd::SWEEP),
-    Reader::Table(&flashbench::ALIGN),
-    Reader::Lines(&flashbench::AREAS),
-    Reader::Table(&f3::TABLE),
-    Reader::Table(&h2testw::TABLE),
-    Reader::Table(&hdparm::TABLE),
-    Reader::Table(&ioping::TABLE),
-    Reader::Table(&seeker::TABLE),
-    Reader::Table(&lists::RATES),
-    Reader::Lines(&morton_table::IMPORTER),
-    Reader::Table(&diskmark::TABLE),
-    Reader::Table(&iostat::TABLE),
-    Reader::Table(&lists::COMPLETIONS),
-    Reader::Table(&bonnie::TABLE),
-    Reader::Table(&sysbench::TABLE),
-    Reader::Lines(&pibenchmarks::IMPORTER),
-    Reader::Lines(&state::IMPORTER),
-    Reader::Table(&badblocks::TABLE),
-    Reader::Table(&gnome_disks::TABLE),
+static IMPORTERS: [&Tool; 24] = [
+    &fio::JSON,
+    &fio::JOBS,
+    &fio::NORMAL,
+    &iozone::TABLE,
+    &dd::RUNS,
+    &dd::SWEEP,
+    &flashbench::ALIGN,
+    &flashbench::AREAS,
+    &f3::TABLE,
+    &h2testw::TABLE,
+    &hdparm::TABLE,
+    &ioping::TABLE,
+    &seeker::TABLE,
+    &lists::RATES,
+    &morton_table::TABLE,
+    &diskmark::TABLE,
+    &iostat::TABLE,
+    &lists::COMPLETIONS,
+    &bonnie::TABLE,
+    &sysbench::TABLE,
+    &pibenchmarks::TABLE,
+    &state::TABLE,
+    &badblocks::TABLE,
+    &gnome_disks::TABLE,
 ];
 
 /// Reads the records of a file. `name` is only for people: it names a medium without a name.
@@ -295,13 +248,13 @@ fn all(
     let mut found = Vec::new();
     let mut tool = None;
     for importer in &IMPORTERS {
-        if !importer.signs().iter().all(|sign| (sign.is_there)(source)) {
+        if !importer.signs.iter().all(|sign| (sign.is_there)(source)) {
             continue;
         }
         let before = reading.refusals();
         found.extend(importer.read(source, hints, reading));
         if reading.refusals() > before {
-            tool.get_or_insert(importer.name());
+            tool.get_or_insert(importer.output);
         }
     }
     fio::keep_fullest_form(&mut found);
@@ -337,11 +290,11 @@ fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
 /// is unique to its output.
 fn nearest(source: &ImportText) -> Option<(&'static str, Vec<&'static str>)> {
     let is_begun =
-        |importer: &&Reader| importer.signs().first().is_some_and(|sign| (sign.is_there)(source));
+        |importer: &&&Tool| importer.signs.first().is_some_and(|sign| (sign.is_there)(source));
     let mut begun = IMPORTERS.iter().filter(is_begun);
     let best = begun.next().filter(|_| begun.next().is_none())?;
     let missing: Vec<&str> =
-        best.signs().iter().filter(|sign| !(sign.is_there)(source)).map(|sign| sign.what).collect();
+        best.signs.iter().filter(|sign| !(sign.is_there)(source)).map(|sign| sign.what).collect();
     let missing = if missing.is_empty() { vec!["a figure"] } else { missing };
-    Some((best.name(), missing))
+    Some((best.output, missing))
 }

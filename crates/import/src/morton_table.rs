@@ -6,17 +6,19 @@ use std::sync::LazyLock;
 use record::{Cell, Claims, Params, metric, test};
 use regex::Regex;
 
+use super::Sign;
 use super::imported_run::{ImportedRun, cell, estimate, note, other, rates, room_for_another};
+use super::table::{Does, Line, Tool};
 use super::text::{decimal_rate, group, number, short};
-use super::{Importer, Sign};
 
-pub(super) const IMPORTER: Importer = Importer {
-    name: "the table of Morton's article",
-    signs: &[Sign {
+pub(super) static TABLE: Tool = Tool::by_hand(
+    "the table of Morton's article",
+    &[Sign {
         what: "columns 'Sequential (zero)', 'Random access', 'Filesystem fill'",
-        is_there: |source| source.has(is_head),
+        is_there: |source| source.lines.iter().any(|line| is_head(line)),
     }],
-    read: |source, reading| {
+    &[Line(r"(?i)sequential \(zero\)", Does::Repeats)],
+    |source, reading| {
         let (mut media, mut head) = (Vec::new(), Head::default());
         for (at, line) in source.numbered() {
             if is_head(line) {
@@ -39,8 +41,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         media
     },
-    apart: r"(?i)sequential \(zero\)",
-};
+);
 
 /// What the package promises: "5MB/s write".
 static CLAIM: LazyLock<Regex> =

@@ -7,16 +7,18 @@ use regex::Captures;
 
 use super::by_medium::whole_disk;
 use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, rate, rates};
+use super::sign;
+use super::table::Tool;
 use super::text::{ImportText, decimal, group, re, short, wanted};
-use super::{Importer, sign};
 
 /// Tool, operation, figure, unit.
 const ROW: &str = r"(?m)^[ \t]*(HDParm|DD|FIO|IOZone)[ \t|]+((?:Cached )?Disk Read|Disk Write|4k (?:random )?(?:read|write))[ \t|]*(\d\S*)(.*)$";
 
-pub(super) const IMPORTER: Importer = Importer {
-    name: "the table of PiBenchmarks",
-    signs: &[sign!("lines 'HDParm  Disk Read  ..', 'FIO  4k random read  ..'", ROW)],
-    read: |source, reading| {
+pub(super) static TABLE: Tool = Tool::by_hand(
+    "the table of PiBenchmarks",
+    &[sign!("lines 'HDParm  Disk Read  ..', 'FIO  4k random read  ..'", ROW)],
+    &[],
+    |source, reading| {
         let mut found = ImportedRun::by("PiBenchmarks");
         for (at, line) in source.numbered() {
             if let Some(score) = line.trim().strip_prefix("Score:") {
@@ -32,8 +34,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         vec![found]
     },
-    apart: r"^\s*Score:",
-};
+);
 
 /// Assigns all results of its log to the medium that it tested: it writes to files in several
 /// places and reads from the device, all on one medium.

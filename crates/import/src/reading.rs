@@ -4,7 +4,6 @@
 use std::fmt;
 
 use record::Cell;
-use regex::Regex;
 
 use super::clean::CleanText;
 use super::imported_run::{self, ImportTrouble, ImportedRun};
@@ -96,14 +95,6 @@ impl<'a> Reading<'a> {
                 self.trouble(at, trouble);
                 None
             }
-        }
-    }
-
-    /// Marks lines of this pattern as part of an output that was read.
-    pub fn mark_apart(&mut self, pattern: &str) {
-        let Ok(pattern) = Regex::new(pattern) else { return };
-        for (taken, line) in self.taken.iter_mut().zip(self.lines) {
-            *taken |= pattern.is_match(line);
         }
     }
 

@@ -9,16 +9,18 @@ use record::{Health, Medium, MediumKind};
 use regex::{Captures, Regex};
 
 use super::imported_run::{ImportedRun, room_for_another};
+use super::sign;
+use super::table::Tool;
 use super::text::{group, number, re, short};
-use super::{Importer, sign};
 
-pub(super) const IMPORTER: Importer = Importer {
-    name: "a report of a medium's state",
-    signs: &[sign!(
+pub(super) static TABLE: Tool = Tool::by_hand(
+    "a report of a medium's state",
+    &[sign!(
         "a line 'Model Number: ..' of hdparm -I, or the head of smartctl, nvme smart-log or mmc extcsd",
         HEAD
     )],
-    read: |source, reading| {
+    &[],
+    |source, reading| {
         let mut found: Vec<ImportedRun> = Vec::new();
         let mut device = None;
         for (at, line) in source.numbered() {
@@ -60,8 +62,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         found
     },
-    apart: "",
-};
+);
 
 /// First lines of a report; the group is the device.
 const HEAD: &str = r"(?m)^\s*(?:smartctl \d|Smart Log for NVME device:\s*(\w+)|Extended CSD rev |(?:CompactFlash )?ATA device\b|Model Number:|Device Model:)";

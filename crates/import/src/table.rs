@@ -30,6 +30,8 @@ pub(crate) struct Tool {
     block: Give,
     /// True if a result of a test that the medium already has is of another.
     is_one_medium_each: bool,
+    /// Reads the results of a tool whose output no table fits.
+    by_hand: Option<ByHand>,
     patterns: OnceLock<Vec<Regex>>,
 }
 
@@ -59,6 +61,9 @@ pub(crate) enum Does {
 
 /// Makes the results of what is known.
 pub(crate) type Give = fn(&Known) -> Result<Vec<Cell>, ImportTrouble>;
+
+/// Reads the results in a text.
+pub(crate) type ByHand = fn(&ImportText, &mut Reading) -> Vec<ImportedRun>;
 
 /// Takes facts of a run.
 pub(crate) type OfRun = fn(&mut Known, &mut ImportedRun);
@@ -213,8 +218,21 @@ impl Tool {
             run,
             block,
             is_one_medium_each: false,
+            by_hand: None,
             patterns: OnceLock::new(),
         }
+    }
+
+    /// A tool whose output no table fits; its lines only tell what is no result.
+    pub const fn by_hand(
+        output: &'static str,
+        signs: &'static [Sign],
+        lines: &'static [Line],
+        read: ByHand,
+    ) -> Tool {
+        let mut tool = Tool::new("", output, signs, 1000.0, lines);
+        tool.by_hand = Some(read);
+        tool
     }
 
     /// The same, of a list in which each medium has each test once.
@@ -223,13 +241,21 @@ impl Tool {
         self
     }
 
-    /// Reads a text: one run for each medium that it names.
+    /// Reads a text: a run for each medium that it names.
     pub fn read(
         &self,
         source: &ImportText,
         hints: &Hints,
         reading: &mut Reading,
     ) -> Vec<ImportedRun> {
+        if let Some(read) = self.by_hand {
+            let runs = read(source, reading);
+            let is_read = runs.iter().any(|run| !run.cells.is_empty());
+            let is_apart = |line: &str| self.patterns().iter().any(|it| it.is_match(line));
+            let apart = source.numbered().filter(|(_, line)| is_read && is_apart(line));
+            apart.for_each(|(at, _)| reading.take(at));
+            return runs;
+        }
         let mut runs = vec![ImportedRun::by(self.tool)];
         let mut known = Known { at: 0, step: self.step, hints: *hints, texts: BTreeMap::new() };
         let mut next = source.begin();

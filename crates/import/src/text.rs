@@ -111,11 +111,6 @@ impl<'a> ImportText<'a> {
         None
     }
 
-    /// True if any line satisfies the closure.
-    pub fn has(&self, is_so: impl Fn(&str) -> bool) -> bool {
-        self.lines.iter().any(|line| is_so(line))
-    }
-
     /// True if the text contains these words.
     pub fn contains(&self, words: &str) -> bool {
         self.text.contains(words)

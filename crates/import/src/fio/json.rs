@@ -17,24 +17,19 @@ use crate::imported_run::{
     room_for_another, whole_ns,
 };
 use crate::reading::Reading;
+use crate::sign;
+use crate::table::Tool;
 use crate::text::{ImportText, short};
-use crate::{Importer, Sign};
 
-pub(crate) const IMPORTER: Importer = Importer {
-    name: "fio JSON",
-    signs: &[
-        Sign {
-            what: "a key \"fio version\"",
-            is_there: |source| source.contains("\"fio version\""),
-        },
-        Sign {
-            what: "a list \"jobs\"",
-            is_there: |source| source.contains("\"jobs\"") || source.contains("\"client_stats\""),
-        },
+pub(crate) static JSON: Tool = Tool::by_hand(
+    "fio JSON",
+    &[
+        sign!("a key \"fio version\"", "\"fio version\""),
+        sign!("a list \"jobs\"", "\"(?:jobs|client_stats)\""),
     ],
+    &[],
     read,
-    apart: "",
-};
+);
 
 /// Most JSON objects; a job has a few dozen.
 const MAX_OBJECTS: usize = 400_000;

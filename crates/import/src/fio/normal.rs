@@ -10,22 +10,26 @@ use super::options::Job;
 use super::same_job::FORMS;
 use crate::imported_run::{ImportTrouble, ImportedRun};
 use crate::reading::Reading;
+use crate::table::{Does, Line, Tool};
 use crate::text::{
     ImportText, binary_rate, decimal_rate, group, number, prefix, re, short, size, time_ns, wanted,
     whole, with_unit,
 };
-use crate::{Importer, MAX_CELLS, sign};
+use crate::{MAX_CELLS, sign};
 
-pub(crate) const IMPORTER: Importer = Importer {
-    name: "fio output",
-    signs: &[
+pub(crate) static NORMAL: Tool = Tool::by_hand(
+    "fio output",
+    &[
         sign!("a line with '(groupid=.., jobs=..)'", r": \(groupid="),
         sign!("a line 'read: IOPS=.., BW=..' or 'write: ..'", RESULT),
     ],
+    // Figures in detail, or sums.
+    &[Line(
+        r"^\s*(?:slat|clat|lat \(|bw \(|iops |cpu |IO depths|submit|complete|issued rwt|latency |READ:|WRITE:|MIXED:|sync |Jobs:|\| |fio: )|: \(g=",
+        Does::Repeats,
+    )],
     read,
-    // Lines that repeat figures, in detail or as sums.
-    apart: r"^\s*(?:slat|clat|lat \(|bw \(|iops |cpu |IO depths|submit|complete|issued rwt|latency |READ:|WRITE:|MIXED:|sync |Jobs:|\| |fio: )|: \(g=",
-};
+);
 
 /// "a: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1"; fio 2
 /// has "bs=4K-4K/4K-4K/4K-4K".
