@@ -114,17 +114,16 @@ fn of_line(known: &Known) -> Cell {
     let direction = known.direction("line").or(known.direction("section"));
     // KDiskMark runs fio for some seconds; CrystalDiskMark shows the best of its runs, which is
     // another figure.
+    let tool = if is_kdiskmark { "KDiskMark" } else { "CrystalDiskMark" };
     let test = match direction.filter(|_| is_kdiskmark && queue_depth == 1 && threads == 1) {
         Some(direction) => our_test(pattern, direction).to_owned(),
-        None => {
-            let tool = if is_kdiskmark { "KDiskMark" } else { "CrystalDiskMark" };
-            format!("{tool}:{kind}-{}", word(direction))
-        }
+        None => format!("{tool}:{kind}-{}", word(direction)),
     };
     let (region, path) = (Some(Region::File), Path::Direct);
     let params = Params { region, queue_depth, threads, path, ..io(direction, pattern, block) };
     let mut cell = cell(test, params);
     label(&mut cell, "line", line);
+    label(&mut cell, "tool", &format!("{tool} {}", known.text("version")));
     if !is_kdiskmark {
         note(&mut cell, "the best of its runs, the first left out");
     } else if threads > 1 {

@@ -287,10 +287,12 @@ impl Tool {
                     true
                 }
                 Does::Gives(give) => {
-                    let cells = reading.accept(at, give(&known)).unwrap_or_default();
+                    let given = reading.accept(at, give(&known));
+                    let is_refused = given.is_none();
+                    let cells = given.unwrap_or_default();
                     let is_given = !cells.is_empty();
                     let is_there = |cell: &Cell| run.cells.iter().any(|it| it.test == cell.test);
-                    if self.is_one_medium_each && cells.iter().any(is_there) {
+                    if self.is_one_medium_each && (is_refused || cells.iter().any(is_there)) {
                         if reading.accept(at, room_for_another(&runs)).is_none() {
                             break;
                         }
@@ -308,6 +310,7 @@ impl Tool {
             }
         }
         self.end(&mut runs, &mut known, reading);
+        runs.retain(|run| !self.is_one_medium_each || !run.cells.is_empty());
         if self.is_one_medium_each && runs.len() > 1 {
             (1..).zip(&mut runs).for_each(|(number, run)| run.ordinal = Some(number));
         }

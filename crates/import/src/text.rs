@@ -5,7 +5,8 @@ use regex::Captures;
 use super::imported_run::ImportTrouble;
 pub(crate) use super::imported_run::short;
 
-/// A regular expression, compiled at its first use.
+/// A regular expression, compiled at its first use. The programs know no classes of Unicode beside
+/// `\w`, `\s`, `\d`: `\p{L}` compiles in tests alone.
 macro_rules! re {
     ($pattern:expr) => {{
         static RE: std::sync::LazyLock<regex::Regex> =
