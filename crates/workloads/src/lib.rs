@@ -1,6 +1,6 @@
 //! Real work: on mounted file systems, under each scheduler, recorded and replayed.
 
-pub mod fragmentation;
+mod fragmentation;
 mod lay_down;
 pub mod matrix;
 pub mod replay;

@@ -65,8 +65,6 @@ pub enum MatrixEvent<'a> {
     /// The try is done or has failed. When the listener returns, the cells are durable; the first
     /// is the headline.
     Finished(&'a [Cell]),
-    /// Message for people.
-    Note(String),
 }
 
 /// End of a session.

@@ -19,7 +19,6 @@ pub struct WorkError {
 
 #[derive(Debug, PartialEq)]
 enum WorkErrorKind {
-    NoSpace,
     Kernel,
     Damaged,
     Impossible,
@@ -67,7 +66,7 @@ impl WorkError {
         let words = format_args!(
             "no space is left on the file system while {doing}; it needs a larger one, or smaller settings"
         );
-        WorkError::of(WorkErrorKind::NoSpace, work, words)
+        WorkError::of(WorkErrorKind::Impossible, work, words)
     }
 
     /// Failure of a work by an error of the kernel while `doing` a step.
@@ -87,11 +86,6 @@ impl WorkError {
             IoErrorKind::NoSpace => WorkError::no_space(work, doing),
             _ => WorkError::io(work, doing, io::Error::other(error.to_string())),
         }
-    }
-
-    /// True if the file system was full.
-    pub fn is_no_space(&self) -> bool {
-        self.kind == WorkErrorKind::NoSpace
     }
 
     /// True after an error of the kernel, or if the data was damaged: the medium may have failed.

@@ -75,8 +75,7 @@ impl RecordOps {
     /// The plan on a file system with files of these facts, as large as need be.
     fn plan(&self, facts: Facts) -> Result<(TargetInfo, Plan), PlanError> {
         let facts = Facts { capacity_bytes: u64::MAX / 2, ..facts };
-        let files = TargetInfo::unrestricted(TargetKind::File, facts);
-        let target = TargetInfo { files: Ok(()), ..files };
+        let target = TargetInfo::unrestricted(TargetKind::File, facts);
         let plan = Plan::make(&self.suite, &Choice::default(), &target)?;
         Ok((target, plan))
     }

@@ -185,9 +185,6 @@ impl EventDisplay<'_> {
                 }))
             }
             MatrixEvent::Finished(cells) => self.finished(&cells[0]),
-            MatrixEvent::Note(text) => {
-                self.screen.show(&suite::RunEvent::Flagged(&Flag::Note { text: text.clone() }))
-            }
         }
     }
 
