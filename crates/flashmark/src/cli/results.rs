@@ -149,6 +149,9 @@ pub struct CompareFlags {
     /// Exit code 1 also if any figure cannot be decided.
     #[arg(long, requires = "fail_if")]
     pub strict: bool,
+    /// Uses to rank the media for: root-disk, camera, video, logger, database. Without it, all.
+    #[arg(long = "for", value_delimiter = ',', value_name = "USE,..", conflicts_with = "before")]
+    pub uses: Vec<String>,
     /// Print every figure, in a table for each kind of work.
     #[arg(long)]
     pub details: bool,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use findings::{ComparedBy, ComparisonSide, MediaComparison, Regression};
-use record::Record;
+use findings::{ComparedBy, ComparisonSide, MediaComparison, Rank, Regression};
+use record::{Record, Use};
 use store::{Store, atomic_write};
 
 use crate::cli::{ByFlag, CompareFlags};
@@ -12,15 +12,20 @@ use program::printing::{print, print_document};
 use program::terminal::OutputStream;
 use session::kept::load_from;
 use session::published_run;
+use session::request::read_uses;
 
 /// Compares runs: as text, as Markdown (`--markdown`), as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
 /// `--fail-if` 1 where something became slower than allowed or nothing could be told, with `--by` 1 without runs that are equal in everything else.
 pub fn run(flags: &CompareFlags) -> Result {
     let allowed = flags.fail_if.as_deref().map(read_percent).transpose()?;
-    let comparison = match (&flags.before, &flags.after) {
+    let uses = read_uses(&flags.uses)?;
+    let mut comparison = match (&flags.before, &flags.after) {
         (Some(before), Some(after)) => changed(before, after, flags.markdown)?,
         _ => side_by_side(flags)?,
     };
+    if !uses.is_empty() {
+        comparison.ranks.retain(|rank| uses.iter().any(|of| is_of(rank, *of)));
+    }
     let regression = allowed.map(|allowed| findings::regression(&comparison, allowed));
     if let Some(path) = &flags.html {
         atomic_write(path, pages::comparison(&comparison).as_bytes()).or_internal()?;
@@ -45,6 +50,11 @@ pub fn run(flags: &CompareFlags) -> Result {
         return Ok(Exit::MediumFailed);
     }
     regression.map_or(Ok(Exit::Done), |regression| passed(&regression, flags.strict))
+}
+
+/// True if a ranking is for this use; a video has one ranking, whatever its rate.
+fn is_of(rank: &Rank, wanted: Use) -> bool {
+    rank.wanted.parse::<Use>().is_ok_and(|of| of.verdict_id() == wanted.verdict_id())
 }
 
 fn comparison_json(

@@ -152,7 +152,7 @@ pub(super) fn figures(record: &Record) -> Part {
     let reasons: Vec<&str> = rows.iter().filter_map(|row| row.shown.withheld()).collect();
     match reasons.first() {
         Some(first) if reasons.len() == rows.len() => {
-            part(format!("No speed was measured: {first}."), 1, 3, Tone::Plain)
+            part(format!("No speed was measured ({first})."), 1, 3, Tone::Plain)
         }
         _ => {
             let texts = brief_figures::in_a_line(record).into();
