@@ -44,7 +44,7 @@ pub(super) fn in_a_line(record: &Record) -> [String; 3] {
             false => text,
         });
         let missing = Some(missing.join(", ")).filter(|names| !names.is_empty());
-        let missing = missing.map(|names| format!("not measured: {names}"));
+        let missing = missing.map(|names| format!("no figure: {names}"));
         let texts: Vec<String> = texts.chain(missing).map(|it| it.replace(' ', "\u{a0}")).collect();
         texts.join(", ")
     });
