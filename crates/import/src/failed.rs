@@ -26,10 +26,9 @@ pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
     }
 }
 
-/// A line with an error.
+/// Meaning of a line with an error.
 struct ErrorLine {
     tool: &'static str,
-    pattern: &'static str,
     /// Test and direction of ours.
     test: &'static str,
     direction: Option<Direction>,
@@ -37,40 +36,31 @@ struct ErrorLine {
     is_of_next: bool,
 }
 
-const fn line(
-    tool: &'static str,
-    pattern: &'static str,
-    test: &'static str,
-    direction: Option<Direction>,
-    is_of_next: bool,
-) -> ErrorLine {
-    ErrorLine { tool, pattern, test, direction, is_of_next }
-}
-
 const DD_MESSAGE: &str = r"^(?:\S*/)?dd: ";
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
-/// Messages that could come from any program count only if the text names the tool.
-static LINES: [ErrorLine; 15] = [
-    line("dd", DD_MESSAGE, "dd", None, true),
-    line("fio", r"^(?:\S*/)?fio: ", "fio", None, true),
-    line("ioping", r"^(?:\S*/)?ioping: ", "ioping", None, false),
-    line("f3", r"^Creating file |for fdatasync\(\)$", "f3:write", WRITE, true),
-    line("f3", r"^Validating file ", test::VERIFY, READ, true),
-    line("f3", r"^(?:\S*/)?f3write: ", "f3:write", WRITE, false),
-    line("f3", r"^(?:\S*/)?f3read: ", test::VERIFY, READ, false),
-    line("f3", r"\bf3probe: ", test::CAPACITY, None, true),
-    line("sysbench", r"^FATAL: ", "sysbench", None, false),
-    line("bonnie++", r"^Bonnie: drastic I/O error", "bonnie++", None, false),
-    line("hdparm", r"^Timing .*read\(\) failed: ", test::BUFFERED_READ, READ, false),
-    line("iozone", r"^read: ", "iozone", READ, false),
-    line("iozone", r"^(?:write|fsync): ", "iozone", WRITE, false),
-    line("flashbench", r"^time_read: ", "flashbench", READ, false),
-    line("flashbench", r"^time_write: ", "flashbench", WRITE, false),
+/// Lines with an error: tool, pattern, and the rest of [`ErrorLine`]. Messages that could come from
+/// any program count only if the text names the tool.
+static LINES: [(&str, &str, &str, Option<Direction>, bool); 15] = [
+    ("dd", DD_MESSAGE, "dd", None, true),
+    ("fio", r"^(?:\S*/)?fio: ", "fio", None, true),
+    ("ioping", r"^(?:\S*/)?ioping: ", "ioping", None, false),
+    ("f3", r"^Creating file |for fdatasync\(\)$", "f3:write", WRITE, true),
+    ("f3", r"^Validating file ", test::VERIFY, READ, true),
+    ("f3", r"^(?:\S*/)?f3write: ", "f3:write", WRITE, false),
+    ("f3", r"^(?:\S*/)?f3read: ", test::VERIFY, READ, false),
+    ("f3", r"\bf3probe: ", test::CAPACITY, None, true),
+    ("sysbench", r"^FATAL: ", "sysbench", None, false),
+    ("bonnie++", r"^Bonnie: drastic I/O error", "bonnie++", None, false),
+    ("hdparm", r"^Timing .*read\(\) failed: ", test::BUFFERED_READ, READ, false),
+    ("iozone", r"^read: ", "iozone", READ, false),
+    ("iozone", r"^(?:write|fsync): ", "iozone", WRITE, false),
+    ("flashbench", r"^time_read: ", "flashbench", READ, false),
+    ("flashbench", r"^time_write: ", "flashbench", WRITE, false),
 ];
 
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
-    RegexSet::new(LINES.iter().map(|line| line.pattern)).expect("patterns of ours")
+    RegexSet::new(LINES.iter().map(|(_, pattern, ..)| pattern)).expect("patterns of ours")
 });
 
 /// Most letters of a message that are kept, and most messages of one run.
@@ -90,7 +80,7 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
         }
         let Some(place) = place(line.trim(), source) else { continue };
         let Some(error) = error_of(line) else {
-            keep_message(found, place, at, source, reading);
+            keep_message(found, &place, at, source, reading);
             continue;
         };
         // Each job of fio reports its own error at its end.
@@ -98,7 +88,7 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
             reading.take(at);
             continue;
         }
-        match result_of(found, place, at, source, reading) {
+        match result_of(found, &place, at, source, reading) {
             Some((run, result)) => {
                 let cell = &mut found[run].cells[result];
                 if cell.stop != Stop::Error {
@@ -106,8 +96,8 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
                 }
             }
             None if error.origin == ErrorSide::Medium => {
-                let one = run_of(found, place, at, line);
-                reading.add(&mut found[one], at, without_figures(place, &error));
+                let one = run_of(found, &place, at, line);
+                reading.add(&mut found[one], at, without_figures(&place, &error));
             }
             None => {
                 if let Some(cell) = result_before(found, place.tool, at) {
@@ -172,14 +162,15 @@ fn error_of(line: &str) -> Option<Errno> {
     number.map(Errno::of_number).or_else(|| Errno::in_text(line))
 }
 
-fn place(line: &str, source: &ImportText) -> Option<&'static ErrorLine> {
-    let place = &LINES[PATTERNS.matches(line).into_iter().next()?];
-    let is_of_tool = match place.tool {
+fn place(line: &str, source: &ImportText) -> Option<ErrorLine> {
+    let (tool, _, test, direction, is_of_next) =
+        LINES[PATTERNS.matches(line).into_iter().next()?];
+    let is_of_tool = match tool {
         "iozone" => source.contains("ozone"),
         "sysbench" => source.contains("sysbench"),
         _ => true,
     };
-    is_of_tool.then_some(place)
+    is_of_tool.then_some(ErrorLine { tool, test, direction, is_of_next })
 }
 
 /// Run and cell which an error ended and which are printed after it, as indices.
