@@ -146,7 +146,8 @@ fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
         let mut lists = all("flag").chain(all("conv"));
         lists.any(|list| list.split(',').any(|known| known == flag))
     };
-    let (input, output) = (all("if").last().unwrap_or(""), all("of").last().unwrap_or(""));
+    let (input, output) =
+        (all("if").next_back().unwrap_or(""), all("of").next_back().unwrap_or(""));
     let is_made_up = ["/dev/zero", "/dev/urandom", "/dev/random"].contains(&input);
     let direction = match (is_made_up, ["/dev/null", "/dev/zero"].contains(&output)) {
         (true, false) => Some(Direction::Write),
@@ -170,7 +171,7 @@ fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
         None => "dd:copy",
     };
     let made_up = if input == "/dev/zero" { Content::Zeros } else { Content::Incompressible };
-    let block = block_bytes.or_else(|| dd_size(all("bs").last()?));
+    let block = block_bytes.or_else(|| dd_size(all("bs").next_back()?));
     let params = Params {
         region: (!place.starts_with("/dev/")).then_some(Region::File),
         sync,

@@ -111,6 +111,9 @@ struct Try {
     cells: Vec<Cell>,
 }
 
+/// Cells of a try, how it went, and an error if its file system could not be removed.
+type Attempt = (Vec<Cell>, Went, Result<(), String>);
+
 /// How a try went, before the medium is checked.
 #[derive(PartialEq)]
 enum Went {
@@ -214,13 +217,8 @@ impl Session<'_> {
         self.judge(tried, went, ended)
     }
 
-    /// Mounts the file system, does the work, unmounts. The last value is an error if the file
-    /// system could not be removed.
-    fn attempt(
-        &mut self,
-        number: usize,
-        repeat: u32,
-    ) -> Result<(Vec<Cell>, Went, Result<(), String>), End> {
+    /// Mounts the file system, does the work, unmounts.
+    fn attempt(&mut self, number: usize, repeat: u32) -> Result<Attempt, End> {
         let combination = &self.trial.combinations[number];
         let failed = |reason: &str| vec![failed_cell(combination, reason)];
         let prepared = match self.backend.begin(combination) {
