@@ -1,4 +1,4 @@
-//! Prints the table of modelled and published figures that is in docs/simulated-media.md.
+//! Prints the table of modelled and published figures.
 #![allow(clippy::print_stdout, reason = "it prints")]
 
 fn main() {

@@ -232,12 +232,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_in_the_documentation_is_the_one_that_is_measured() {
-        let (page, table) = (include_str!("../../../docs/simulated-media.md"), fit_table());
-        assert!(page.contains(&table), "put this into docs/simulated-media.md:\n{table}");
-    }
-
-    #[test]
     fn every_model_is_as_close_to_the_published_numbers_as_is_claimed() {
         for seed in [1, 2, SEED] {
             let misses: Vec<FitCheck> = fits(seed).into_iter().filter(|fit| !fit.holds()).collect();

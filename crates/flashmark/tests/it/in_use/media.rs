@@ -305,6 +305,9 @@ fn fuse() -> Arranged {
     let at = stage.scratch.directory("mnt");
     tried("fuse2fs", &[attached.word(), at.to_str().unwrap()])?;
     let undo = Undo::by(&["umount", at.to_str().unwrap()]);
+    // It notes the mount on the medium, by the kernel's cache, when it answers for the first time.
+    std::fs::read_dir(&at).unwrap();
+    tool("sync", &[]);
     let reason = format!("{} is mounted at {}", attached.name(), at.display());
     Ok(stage.refused_with(reason).keeps(attached).keeps(undo))
 }
