@@ -1,6 +1,5 @@
 //! Comparison of several media: the faster one for each kind of work with its ratio, crossings of
-//! the curves, and differences between hosts that could explain it (docs/field/peers.md#wishes,
-//! docs/field/peers.md#wishes).
+//! the curves, and differences between hosts that could explain it (docs/field/peers.md#wishes).
 //!
 //! Runs of the same medium are repeats: the variance between them, and within them if they have
 //! rounds, decides if a difference is significant (docs/field/statistics.md#comparing-runs). Single

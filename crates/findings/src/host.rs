@@ -1,6 +1,5 @@
 //! Effects of the host instead of the medium: limits of the link, settings that changed the
-//! numbers, impossible numbers (docs/field/peers.md#wishes,
-//! docs/field/peers.md#wishes).
+//! numbers, impossible numbers (docs/field/peers.md#wishes).
 
 use record::units::{BytesPerSecond, KIB, Nanos, significant};
 use record::{Cell, Finding, Flag, Record, metric, test};

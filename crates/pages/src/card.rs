@@ -7,7 +7,7 @@ use findings::Figures;
 use record::Record;
 use record::collection::{FigureUnit, HeadlineFigure};
 use record::text::printable;
-use report::text::{Tone, answers, fold};
+use report::text::{answers, fold};
 use report::yardstick::{DISK_BPS, DISK_IOPS};
 use report::{figure, words};
 
@@ -40,7 +40,7 @@ const SHOWN: [(HeadlineFigure, &str); 4] = [
 /// The answers of a record, and its main figures with their 95 % intervals against a disk.
 pub fn card(record: &Record) -> String {
     let mut lines = vec![("strong", words::medium_line(record))];
-    lines.extend(answers(record).into_iter().map(|(tone, text)| (class(tone), text)));
+    lines.extend(answers(record).into_iter().map(|(tone, text)| (tone.class(), text)));
     let (mut body, mut y) = (String::new(), 2.0 * LINE);
     for (class, text) in lines {
         for line in fold(&text, COLUMNS, false).lines() {
@@ -63,15 +63,6 @@ pub fn card(record: &Record) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\"><style>{STYLE}</style><rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>{body}</svg>\n"
     )
-}
-
-fn class(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Plain => "plain",
-        Tone::Strong => "strong",
-        Tone::Warn => "warn",
-        Tone::Alarm => "alarm",
-    }
 }
 
 fn text_at(out: &mut String, class: &str, x: f64, y: f64, text: &str) {

@@ -36,10 +36,7 @@ impl<'a> AtSize<'a> {
 
     /// The cell that stands for a run.
     pub fn cell(&self, record: &'a Record) -> Option<&'a Cell> {
-        match self.span_bytes {
-            None => figure::usable_standard_cell(record, self.test, self.block_bytes),
-            Some(_) => figure::representative(record, self.test, self.cells(record)),
-        }
+        figure::representative(record, self.test, self.cells(record))
     }
 
     /// I/Os in flight in the cell of the first run that has one.

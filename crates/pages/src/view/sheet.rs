@@ -28,8 +28,8 @@ const MAX_UNTESTED: usize = 4;
 pub(super) struct Sheet {
     /// Data at risk, and failures.
     pub danger: Vec<FindingView>,
-    /// The answers of the first screen: class and sentence.
-    pub answers: Vec<(&'static str, String)>,
+    /// The answers of the first screen.
+    pub answers: Vec<(Tone, String)>,
     pub badges: Vec<Badge>,
     pub figures: FiguresView,
     pub charts: Vec<SheetChart>,
@@ -65,7 +65,7 @@ impl Sheet {
     pub fn of(record: &Record, [rate, along]: [Option<Panel>; 2]) -> Sheet {
         let dangers = dangers(record);
         Sheet {
-            answers: answers(record),
+            answers: report::text::answers(record),
             danger: dangers.iter().map(|finding| FindingView::of(finding, "#about-")).collect(),
             badges: findings::use_levels(record).iter().map(|use_| badge(record, use_)).collect(),
             figures: FiguresView {
@@ -115,17 +115,6 @@ fn figures(record: &Record) -> Vec<headline::HeadlineRow<'_>> {
     } else {
         headline::main_figures(record).into()
     }
-}
-
-/// The answers with the class of their colour.
-fn answers(record: &Record) -> Vec<(&'static str, String)> {
-    let class = |tone: Tone| match tone {
-        Tone::Plain => "plain",
-        Tone::Strong => "strong",
-        Tone::Warn => "warn",
-        Tone::Alarm => "alarm",
-    };
-    report::text::answers(record).into_iter().map(|(tone, text)| (class(tone), text)).collect()
 }
 
 /// Data at risk, then a verdict that is a failure, then failures that it does not mention.

@@ -199,7 +199,7 @@ impl Drop for Stage {
 
 /// Faults of a case with these commands. A case whose holder ended by itself is arranged anew: the
 /// target was free then.
-fn tried(
+fn faults_of(
     case: &Case,
     commands: &[&str],
     fault: fn(&Stage, &str) -> Option<String>,
@@ -242,7 +242,7 @@ fn try_all(what: &str, cases: &[Case], fault: fn(&Stage, &str) -> Option<String>
                     let Some(case) = cases.get(at) else { break };
                     let in_turn = &COMMANDS[at % COMMANDS.len()..][..1];
                     let commands = if all { &COMMANDS[..] } else { in_turn };
-                    match tried(case, commands, fault) {
+                    match faults_of(case, commands, fault) {
                         Ok(found) => faults.lock().unwrap().extend(found),
                         Err(why) => left_out.lock().unwrap().push((case.name, why)),
                     }

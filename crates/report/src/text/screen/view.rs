@@ -53,6 +53,16 @@ pub enum Tone {
 }
 
 impl Tone {
+    /// Its name in a style sheet: "plain", "strong", "warn", "alarm".
+    pub fn class(self) -> &'static str {
+        match self {
+            Tone::Plain => "plain",
+            Tone::Strong => "strong",
+            Tone::Warn => "warn",
+            Tone::Alarm => "alarm",
+        }
+    }
+
     fn of(severity: Severity) -> Tone {
         match severity {
             Severity::Info => Tone::Strong,
