@@ -102,7 +102,7 @@ pub fn of(record: &Record) -> Option<Matrix> {
 pub const SUITE: &str = test::MATRIX;
 
 /// The longest stall in a cell, in nanoseconds.
-fn stall(cell: &Cell) -> Option<f64> {
+pub fn stall(cell: &Cell) -> Option<f64> {
     let worst = cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
     worst
         .or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))

@@ -5,10 +5,9 @@
 //! combination, computed from "Results" by formulas, so that its figures follow when rows are
 //! removed or added. "About" describes the host and the medium.
 
-use std::collections::BTreeMap;
-
+use findings::matrix::{CombinationResult, WorkPlaces};
 use record::units::Bytes;
-use record::{Cell, Record, Stop, metric};
+use record::{Cell, Combination, Record, Stop, metric};
 use rust_xlsxwriter::{
     ConditionalFormat3ColorScale, Format, Formula, Workbook, Worksheet, XlsxError,
 };
@@ -53,18 +52,18 @@ impl Value {
     }
 }
 
-/// One try of a combination: a row of the sheet "Results".
-struct Try {
-    values: Vec<Value>,
-    /// Result, and true if more is better.
-    result: Option<(f64, bool)>,
+/// Work, file system, settings fitted to the medium, mount options, scheduler.
+fn labels(combination: &Combination) -> [&str; LABELS as usize] {
+    let Combination { filesystem, align, mount_options, scheduler, work } = combination;
+    [work, filesystem, if *align { "yes" } else { "no" }, mount_options, scheduler]
 }
 
-/// Work, file system, settings fitted to the medium, mount options, scheduler.
-type Labels = [String; LABELS as usize];
+fn texts(combination: &Combination) -> impl Iterator<Item = Value> {
+    labels(combination).into_iter().map(|label| Value::Text(label.to_owned()))
+}
 
-/// All tries, by work and combination.
-fn tries(record: &Record) -> Vec<Try> {
+/// All tries, by work and combination: rows of the sheet "Results".
+fn tries(record: &Record) -> Vec<Vec<Value>> {
     let is_headline = |cell: &&Cell| {
         !cell.label("filesystem").is_empty()
             && cell.label("part").is_empty()
@@ -72,44 +71,32 @@ fn tries(record: &Record) -> Vec<Try> {
     };
     let mut heads: Vec<&Cell> = record.cells.iter().filter(is_headline).collect();
     let repeat = |cell: &Cell| cell.label("repeat").parse::<u32>().unwrap_or(0);
-    heads.sort_by_key(|cell| (labels(cell), repeat(cell)));
+    heads.sort_by_cached_key(|cell| {
+        (labels(&Combination::of(cell)).map(str::to_owned), repeat(cell))
+    });
     heads.into_iter().map(|head| one(head, record)).collect()
 }
 
-fn labels(cell: &Cell) -> Labels {
-    ["work", "filesystem", "align", "mount_options", "scheduler"]
-        .map(|name| cell.label(name).to_owned())
-}
-
-fn one(head: &Cell, record: &Record) -> Try {
-    let same =
-        |cell: &&Cell| labels(cell) == labels(head) && cell.label("repeat") == head.label("repeat");
+fn one(head: &Cell, record: &Record) -> Vec<Value> {
+    let combination = Combination::of(head);
+    let same = |cell: &&Cell| {
+        Combination::of(cell) == combination && cell.label("repeat") == head.label("repeat")
+    };
     let parts: Vec<&Cell> = record.cells.iter().filter(same).collect();
     let other = |name: &str| {
         parts.iter().find_map(|cell| cell.metrics.other.get(name)).map(|estimate| estimate.value)
     };
-    let stall = |cell: &&Cell| {
-        let stall_ns =
-            cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
-        stall_ns.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
-    };
-    let worst = parts.iter().filter_map(stall).max_by(f64::total_cmp);
+    let worst = parts.iter().filter_map(|cell| findings::matrix::stall(cell)).max_by(f64::total_cmp);
     let latency = head.metrics.latency_ns.as_ref();
     let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
     let failed = head.stop == Stop::Error;
     let result = if failed { None } else { head.work_result() };
-    let unit = match result {
-        Some((_, true)) => "a second",
-        Some((_, false)) => "s",
-        None => "",
-    };
     let text = |text: &str| Value::Text(text.to_owned());
-    let mut values: Vec<Value> = labels(head).iter().map(|label| text(label)).collect();
-    values.extend([
+    let figures = [
         Value::of(head.label("repeat").parse().ok()),
         text(if failed { "failed" } else { "done" }),
         Value::of(result.map(|(figure, _)| figure)),
-        text(unit),
+        text(result.map_or("", |(_, larger)| unit(larger))),
         Value::of(worst.map(|ns| ns / 1e6)),
         Value::of(ms(latency.and_then(|latency| latency.p50))),
         Value::of(ms(latency.and_then(|latency| latency.p99))),
@@ -121,8 +108,12 @@ fn one(head: &Cell, record: &Record) -> Try {
         Value::Number(head.elapsed_ns as f64 / 1e9),
         text(head.reason.as_deref().unwrap_or_default()),
         text(head.label("mkfs")),
-    ]);
-    Try { values, result }
+    ];
+    texts(&combination).chain(figures).collect()
+}
+
+fn unit(larger_is_better: bool) -> &'static str {
+    if larger_is_better { "a second" } else { "s" }
 }
 
 /// Raw values as CSV (RFC 4180): a line with the names of the columns, then one line for each try.
@@ -146,9 +137,7 @@ pub fn csv(record: &Record) -> String {
         Value::Nothing => String::new(),
     };
     let mut lines = vec![COLUMNS.map(|(name, _)| name.to_owned()).join(",")];
-    lines.extend(
-        tries(record).iter().map(|one| one.values.iter().map(value).collect::<Vec<_>>().join(",")),
-    );
+    lines.extend(tries(record).iter().map(|one| one.iter().map(value).collect::<Vec<_>>().join(",")));
     lines.join("\r\n") + "\r\n"
 }
 
@@ -160,11 +149,11 @@ pub fn csv(record: &Record) -> String {
 pub fn workbook(record: &Record) -> Result<Vec<u8>, XlsxError> {
     let tries = tries(record);
     let mut workbook = Workbook::new();
-    summary(workbook.add_worksheet(), &tries)?;
+    let works = findings::matrix::of(record).map_or_else(Vec::new, |matrix| matrix.works);
+    summary(workbook.add_worksheet(), &works, tries.len() + 1)?;
     let heads =
         COLUMNS.iter().map(|(name, is_number)| (*name, if *is_number { 11.0 } else { 16.0 }));
-    let values: Vec<Vec<Value>> = tries.into_iter().map(|one| one.values).collect();
-    table(workbook.add_worksheet(), "Results", heads, &values, 2)?;
+    table(workbook.add_worksheet(), "Results", heads, &tries, 2)?;
     let phases: Vec<Vec<Value>> = record.cells.iter().filter_map(thread_row).collect();
     if !phases.is_empty() {
         let heads = THREADS.into_iter().map(|name| (name, 16.0));
@@ -230,135 +219,78 @@ fn thread_row(cell: &Cell) -> Option<Vec<Value>> {
     Some(texts.chain(record::thread_views(cell)?.map(Value::of)).collect())
 }
 
-/// A row of the summary: its combination and its results.
-struct Row {
-    labels: Labels,
-    results: Vec<f64>,
-    larger_is_better: bool,
-}
-
-impl Row {
-    fn mean(&self) -> Option<f64> {
-        (!self.results.is_empty())
-            .then(|| self.results.iter().sum::<f64>() / self.results.len() as f64)
-    }
-}
-
-fn rows(tries: &[Try]) -> Vec<Row> {
-    let mut rows: BTreeMap<Labels, Row> = BTreeMap::new();
-    for one in tries {
-        let text = |at: usize| {
-            if let Value::Text(text) = &one.values[at] { text.clone() } else { String::new() }
-        };
-        let labels: Labels = std::array::from_fn(text);
-        let row = rows.entry(labels.clone()).or_insert(Row {
-            labels,
-            results: Vec::new(),
-            larger_is_better: true,
-        });
-        if let Some((figure, larger)) = one.result {
-            row.results.push(figure);
-            row.larger_is_better = larger;
-        }
-    }
-    rows.into_values().collect()
-}
-
-/// Writes one row for each combination; the best of each work is 1. Results of formulas are written
-/// too, for programs that do not calculate.
-fn summary(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
-    let names = ["tries", "mean result", "least", "largest", "unit", "against the best"];
+/// Writes one row for each combination, the best of each work first; `last` is the last line of the
+/// sheet "Results". Results of formulas are written too, for programs that do not calculate.
+fn summary(sheet: &mut Worksheet, works: &[WorkPlaces], last: usize) -> Result<(), XlsxError> {
+    let names = ["tries", "geometric mean", "least", "largest", "unit", "against the best"];
     let heads = COLUMNS[..usize::from(LABELS)].iter().map(|(name, _)| *name).chain(names);
-    let rows = rows(tries);
-    let labels = |row: &Row| row.labels.iter().cloned().map(Value::Text).collect();
-    let values: Vec<Vec<Value>> = rows.iter().map(labels).collect();
-    table(sheet, "Summary", heads.map(|name| (name, 15.0)), &values, 0)?;
-    let last = tries.len() + 1;
-    let mut at = 0;
-    while at < rows.len() {
-        let count = rows[at..].iter().take_while(|row| row.labels[0] == rows[at].labels[0]).count();
-        let group = at..at + count;
-        let best = best_of(&rows[group.clone()]);
-        for number in group.clone() {
-            write_row(
-                sheet,
-                &rows[number],
-                number as u32 + 1,
-                [group.start + 2, group.end + 1],
-                last,
-                best,
-            )?;
+    let placed = |work: &WorkPlaces| -> Vec<Vec<Value>> {
+        let places = work.places.iter().map(|place| texts(&place.combination).collect());
+        let failed = |(combination, _): &(Combination, String)| {
+            let no_result = [Value::Nothing, Value::Text("failed".to_owned())];
+            texts(combination).chain(no_result).collect()
+        };
+        places.chain(work.failed.iter().map(failed)).collect()
+    };
+    let rows: Vec<Vec<Vec<Value>>> = works.iter().map(placed).collect();
+    table(sheet, "Summary", heads.map(|name| (name, 15.0)), &rows.concat(), 0)?;
+    let scale = ConditionalFormat3ColorScale::new()
+        .set_minimum_color("F4A582")
+        .set_midpoint_color("F7F7F7")
+        .set_maximum_color("7FBF7B");
+    let mut first = 1;
+    for (work, rows) in works.iter().zip(&rows).filter(|(_, rows)| !rows.is_empty()) {
+        let end = first + rows.len() as u32;
+        for (row, place) in (first..).zip(&work.places) {
+            write_row(sheet, place, work.larger_is_better, row, [first + 1, end], last)?;
         }
-        let scale = ConditionalFormat3ColorScale::new()
-            .set_minimum_color("F4A582")
-            .set_midpoint_color("F7F7F7")
-            .set_maximum_color("7FBF7B");
-        sheet.add_conditional_format(group.start as u32 + 1, 10, group.end as u32, 10, &scale)?;
-        at += count;
+        sheet.add_conditional_format(first, 10, end - 1, 10, &scale)?;
+        first = end;
     }
     Ok(())
 }
 
-fn best_of(rows: &[Row]) -> Option<f64> {
-    let larger = rows.iter().find(|row| !row.results.is_empty())?.larger_is_better;
-    let means = rows.iter().filter_map(Row::mean);
-    if larger { means.max_by(f64::total_cmp) } else { means.min_by(f64::total_cmp) }
-}
-
-/// Writes a row of the summary. `row` counts from 0, as the library does; ranges from 1, as
-/// formulas do.
+/// Writes the figures of a combination. `row` counts from 0, as the library does; the lines of its
+/// work from 1, as formulas do.
 fn write_row(
     sheet: &mut Worksheet,
-    row: &Row,
-    at: u32,
-    [from, to]: [usize; 2],
+    place: &CombinationResult,
+    larger_is_better: bool,
+    row: u32,
+    [from, to]: [u32; 2],
     last: usize,
-    best: Option<f64>,
 ) -> Result<(), XlsxError> {
-    let line = at + 1;
-    let columns = ["A", "B", "C", "D", "E"];
-    let same: Vec<String> = columns
-        .iter()
-        .map(|column| format!("Results!${column}$2:${column}${last},${column}{line}"))
-        .collect();
-    let same = same.join(",");
+    let line = row + 1;
     let values = format!("Results!$H$2:$H${last}");
-    let n = row.results.len();
-    let count = format!("=COUNTIFS({same},{values},\">0\")");
-    sheet.write_formula(at, LABELS, Formula::new(count).set_result(n.to_string()))?;
-    let Some((mean, best)) = row.mean().zip(best) else {
-        sheet.write_string(at, LABELS + 1, "no result")?;
-        return Ok(());
-    };
-    let extreme = |from: f64, pick: fn(f64, f64) -> f64| {
-        row.results.iter().copied().fold(from, pick).to_string()
-    };
-    let (least, largest) = (extreme(f64::INFINITY, f64::min), extreme(0.0, f64::max));
-    // MINIFS and MAXIFS are younger than many programs; AGGREGATE is in all of them, but
-    // LibreOffice's takes no conditions: so a product
-    let conditions: Vec<String> = columns
-        .iter()
+    let same = ["A", "B", "C", "D", "E"]
         .map(|column| format!("(Results!${column}$2:${column}${last}=${column}{line})"))
-        .collect();
-    let conditions = conditions.join("*");
-    let smallest =
-        format!("=1/SUMPRODUCT(MAX({conditions}*(({values}>0)/({values}+({values}=0)))))");
-    let biggest = format!("=SUMPRODUCT(MAX({conditions}*{values}))");
-    let against = if row.larger_is_better {
+        .join("*");
+    let pick = |pick: fn(f64, f64) -> f64| place.figures.iter().copied().reduce(pick);
+    // MINIFS and MAXIFS are younger than many programs; AGGREGATE is in all of them, but
+    // LibreOffice's takes no conditions: so products
+    let count = format!("SUMPRODUCT({same}*({values}>0))");
+    let logarithms = format!("SUMPRODUCT({same}*LN({values}+({values}=0)))");
+    let figures = [
+        (format!("={count}"), Some(place.figures.len() as f64)),
+        (format!("=EXP({logarithms}/{count})"), Some(place.centre)),
+        (
+            format!("=1/SUMPRODUCT(MAX({same}*(({values}>0)/({values}+({values}=0)))))"),
+            pick(f64::min),
+        ),
+        (format!("=SUMPRODUCT(MAX({same}*{values}))"), pick(f64::max)),
+    ];
+    for (column, (formula, result)) in (LABELS..).zip(figures) {
+        let result = result.unwrap_or_default().to_string();
+        sheet.write_formula(row, column, Formula::new(formula).set_result(result))?;
+    }
+    sheet.write_string(row, 9, unit(larger_is_better))?;
+    let against = if larger_is_better {
         format!("=G{line}/MAX(G${from}:G${to})")
     } else {
         format!("=MIN(G${from}:G${to})/G{line}")
     };
-    let relative = if row.larger_is_better { mean / best } else { best / mean };
-    let mean_formula = format!("=AVERAGEIFS({values},{same})");
-    let figures = [(mean_formula, mean.to_string()), (smallest, least), (biggest, largest)];
-    for (column, (formula, result)) in (6..).zip(figures) {
-        sheet.write_formula(at, column, Formula::new(formula).set_result(result))?;
-    }
-    sheet.write_string(at, 9, if row.larger_is_better { "a second" } else { "s" })?;
-    let two = Format::new().set_num_format("0.00");
-    let against = Formula::new(against).set_result(relative.to_string());
-    sheet.write_formula_with_format(at, 10, against, &two)?;
+    let against = Formula::new(against).set_result(place.relative.to_string());
+    sheet.write_formula_with_format(row, 10, against, &Format::new().set_num_format("0.00"))?;
     Ok(())
 }
 
@@ -449,15 +381,6 @@ mod tests {
         untar,jfs,no,"noatime,discard",none,1,failed,,,,,,,,,,0,0,"'=HYPERLINK(""evil"")",
         untar,xfs,no,"noatime,discard",none,1,done,50,a second,,,,,,,,0,0,,
         "#);
-    }
-
-    #[test]
-    fn a_summary_row_is_a_combination() {
-        let rows = rows(&tries(&record()));
-        let stalls_by_fs: Vec<(&str, Option<f64>)> =
-            rows.iter().map(|row| (row.labels[1].as_str(), row.mean())).collect();
-        assert_eq!(stalls_by_fs, [("ext4", Some(105.0)), ("jfs", None), ("xfs", Some(50.0))]);
-        assert_eq!(best_of(&rows), Some(105.0));
     }
 
     #[test]
