@@ -115,46 +115,7 @@ fn is_one_of_several(roots: &Roots, dir: &std::path::Path, filesystem: Option<&s
 
 #[cfg(test)]
 mod tests {
-    use record::{Flushed, Served};
-
     use super::*;
-
-    #[test]
-    fn lines_of_three_kernel_generations_are_read() {
-        let text = "   8       0 sda 1 2 3 4 5 6 7 8 9 10 11\n 179 0 mmcblk0 1 2 3 4 5 6 7 8 0 10 11 12 13 14 15\n\
-                    254 0 vda 1 2 3 4 5 6 7 8 0 10 11 12 13 14 15 16 17 18\n   3 1 hda1 35486 0 35496 38030\ngarbage\n";
-        let all = parse_diskstats(text);
-        let names: Vec<&str> = all.iter().map(|disk| disk.name.as_str()).collect();
-        assert_eq!(names, ["sda", "mmcblk0", "vda"]);
-        let [sda, mmcblk0, vda] = [all[0].counters, all[1].counters, all[2].counters];
-        assert_eq!((sda.read.ios, sda.write.ms, all[0].in_flight, sda.weighted_ms), (1, 8, 9, 11));
-        assert_eq!((sda.discard, sda.flush, mmcblk0.flush), (None, None, None));
-        assert_eq!(mmcblk0.discard, Some(Served { ios: 12, merged: 13, sectors: 14, ms: 15 }));
-        assert_eq!(vda.flush, Some(Flushed { ios: 16, ms: 17 }));
-        assert_eq!(all[2].number.to_string(), "254:0");
-    }
-
-    #[test]
-    fn one_device_is_asked_alone() {
-        let dir = tempfile::tempdir().unwrap();
-        let roots = Roots::copied(dir.path());
-        let number = DeviceNumber { major: 8, minor: 0 };
-        assert!(StatFile::open(&roots, number).is_err());
-        fs::create_dir_all(roots.sys.join("dev/block/8:0")).unwrap();
-        let write = |text: &str| fs::write(roots.sys.join("dev/block/8:0/stat"), text).unwrap();
-        write(
-            "     1        2        3        4        5        6        7        8        9       10       11\n",
-        );
-        let stat = StatFile::open(&roots, number).unwrap();
-        assert_eq!(
-            stat.read().unwrap(),
-            parse_diskstats("8 0 sda 1 2 3 4 5 6 7 8 9 10 11")[0].counters
-        );
-        write("2 2 3 4 5 6 7 8 9 10 12 0 0 0 0\n");
-        assert_eq!((stat.read().unwrap().read.ios, stat.read().unwrap().weighted_ms), (2, 12));
-        write("");
-        assert_eq!(stat.read().unwrap_err().kind(), io::ErrorKind::InvalidData);
-    }
 
     #[test]
     fn every_listed_device_of_this_machine_has_counters() {

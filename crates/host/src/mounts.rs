@@ -175,17 +175,6 @@ mod tests {
     }
 
     #[test]
-    fn a_path_belongs_to_the_deepest_mount_and_the_last_one_there() {
-        let (_dir, roots) = table(
-            "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 8:2 / /home rw - ext4 /dev/sda2 rw\n\
-             3 1 8:3 / /home rw - xfs /dev/sda3 rw\n4 1 8:4 / /home2 rw - ext4 /dev/sda4 rw\n",
-        );
-        let all = mounts(&roots);
-        let kind = |path: &str| mount_of(&roots, &all, Path::new(path)).unwrap().number.minor;
-        assert_eq!((kind("/etc"), kind("/home/me"), kind("/home2")), (1, 3, 4));
-    }
-
-    #[test]
     fn the_kernel_names_the_mount_of_a_real_path() {
         let roots = Roots::default();
         let all = mounts(&roots);

@@ -222,38 +222,6 @@ fn has_driver(roots: &Roots, kind: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn words(name: &str, au_bytes: Option<u64>) -> String {
-        recipe(name).unwrap().spec(au_bytes, &["noatime".to_owned()]).words()
-    }
-
-    #[test]
-    fn mkfs_gets_the_allocation_unit_in_its_own_options() {
-        let au = Some(4 * MIB);
-        insta::assert_snapshot!(words("ext4", au), @"ext4 -b 4096 -E nodiscard,stride=1,stripe-width=1024, noinit_itable, noatime");
-        insta::assert_snapshot!(words("ext4", None), @"ext4 -b 4096 -E nodiscard, noinit_itable, noatime");
-        insta::assert_snapshot!(words("ext4-nojournal", au), @"ext4 -b 4096 -O ^has_journal -E nodiscard,stride=1,stripe-width=1024, noinit_itable, noatime");
-        insta::assert_snapshot!(words("xfs", au), @"xfs -K -d su=4194304,sw=1, noatime");
-        insta::assert_snapshot!(words("f2fs", au), @"f2fs -t 0 -s 2, nodiscard, noatime");
-        insta::assert_snapshot!(words("nilfs2", au), @"nilfs2 -K -B 1024, noatime");
-        insta::assert_snapshot!(words("exfat", au), @"exfat -b 4194304, noatime");
-    }
-
-    #[test]
-    fn options_mkfs_does_not_have_are_omitted() {
-        assert_eq!(recipe("btrfs").unwrap().fitting(4 * MIB), None);
-        assert_eq!(recipe("f2fs").unwrap().fitting(3 * MIB), None);
-        assert_eq!(words("btrfs", Some(4 * MIB)), words("btrfs", None));
-    }
-
-    #[test]
-    fn the_line_to_type_asks_before_it_overwrites_and_discards() {
-        let line = |name: &str, au| recipe(name).unwrap().mkfs_line(au, "/dev/sdX");
-        insta::assert_snapshot!(line("ext4", None), @"mkfs.ext4 -b 4096 /dev/sdX");
-        insta::assert_snapshot!(line("ext4", Some(4 * MIB)), @"mkfs.ext4 -b 4096 -E stride=1,stripe-width=1024 /dev/sdX");
-        insta::assert_snapshot!(line("xfs", Some(4 * MIB)), @"mkfs.xfs -d su=4194304,sw=1 /dev/sdX");
-        insta::assert_snapshot!(line("f2fs", None), @"mkfs.f2fs /dev/sdX");
-    }
-
     #[test]
     fn a_file_system_without_a_driver_is_named() {
         let dir = tempfile::tempdir().unwrap();

@@ -42,16 +42,3 @@ fn last_number(name: &str) -> Option<u32> {
     let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     name[name.len() - digits..].parse().ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_number_of_a_partition_is_the_last_in_its_name() {
-        assert_eq!(
-            [last_number("sda12"), last_number("mmcblk0p3"), last_number("sda")],
-            [Some(12), Some(3), None]
-        );
-    }
-}

@@ -253,18 +253,6 @@ mod tests {
     }
 
     #[test]
-    fn names_come_in_the_order_people_count() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in ["loop10", "loop2", "sdaa", "sdb", "mmcblk0", "mmcblk0p2", "mmcblk0p1"] {
-            fs::write(dir.path().join(name), "").unwrap();
-        }
-        assert_eq!(
-            names(dir.path()),
-            ["loop2", "loop10", "mmcblk0", "mmcblk0p1", "mmcblk0p2", "sdb", "sdaa"]
-        );
-    }
-
-    #[test]
     fn a_text_that_looks_like_a_device_is_one_only_below_a_copied_dev() {
         let dir = tempfile::tempdir().unwrap();
         let roots = Roots::copied(dir.path());

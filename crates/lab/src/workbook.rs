@@ -86,7 +86,8 @@ fn one(head: &Cell, record: &Record) -> Vec<Value> {
     let other = |name: &str| {
         parts.iter().find_map(|cell| cell.metrics.other.get(name)).map(|estimate| estimate.value)
     };
-    let worst = parts.iter().filter_map(|cell| findings::matrix::stall(cell)).max_by(f64::total_cmp);
+    let worst =
+        parts.iter().filter_map(|cell| findings::matrix::stall(cell)).max_by(f64::total_cmp);
     let latency = head.metrics.latency_ns.as_ref();
     let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
     let failed = head.stop == Stop::Error;
@@ -137,7 +138,9 @@ pub fn csv(record: &Record) -> String {
         Value::Nothing => String::new(),
     };
     let mut lines = vec![COLUMNS.map(|(name, _)| name.to_owned()).join(",")];
-    lines.extend(tries(record).iter().map(|one| one.iter().map(value).collect::<Vec<_>>().join(",")));
+    lines.extend(
+        tries(record).iter().map(|one| one.iter().map(value).collect::<Vec<_>>().join(",")),
+    );
     lines.join("\r\n") + "\r\n"
 }
 

@@ -103,36 +103,6 @@ fn of_many_things_four_are_named_and_the_rest_is_counted() {
     assert_eq!(named(12), "fs1, fs2, fs3, fs4, and 8 more");
 }
 
-/// A medium without a signature counts as empty only if its edges can be read completely.
-#[test]
-fn a_medium_that_ends_early_is_not_taken_for_an_empty_one() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("image");
-    let described = |bytes: usize, announced_bytes| {
-        std::fs::write(&path, vec![0x5a; bytes]).unwrap();
-        probe::medium(&probe::ProbeWindow::file(&path, announced_bytes), Vec::new())
-            .map(|contents| contents.items.len())
-    };
-    assert_eq!(described(1 << 20, 1 << 20), Ok(0));
-    assert_eq!(described(2_000, 2_000), Ok(0), "the last sector need not be whole");
-    let short = "only 524288 of 1048576 bytes could be read at byte 0";
-    assert_eq!(described(512 << 10, 1 << 20), Err(short.to_owned()));
-    let no_end = "only 0 of 1048576 bytes could be read at byte 3145728";
-    assert_eq!(described(2 << 20, 4 << 20), Err(no_end.to_owned()));
-}
-
-#[test]
-fn times_of_superblocks_are_dates() {
-    assert_eq!(superblock::date(1_795_197_840), "2026-11-20 18:04 UTC");
-    assert_eq!(superblock::ext_mounted(&[0; 2048]), None);
-    assert_eq!(superblock::ext_mounted(&[0; 100]), None);
-    let mut head = [0; 2048];
-    head[1024 + 0x38..][..2].copy_from_slice(&[0x53, 0xef]);
-    assert_eq!(superblock::ext_mounted(&head).as_deref(), Some("never"));
-    head[1024 + 0x2c..][..4].copy_from_slice(&1_795_197_840u32.to_le_bytes());
-    assert_eq!(superblock::ext_mounted(&head).as_deref(), Some("2026-11-20 18:04 UTC"));
-}
-
 #[test]
 fn contents_seen_by_udev_are_listed_for_device_and_partitions() {
     let row = serde_json::json!({ "name": "sdb", "fstype": null, "pttype": "dos", "ptuuid": "1", "children": [

@@ -185,7 +185,9 @@ fn every_partition_of_a_table_that_no_kernel_has_read() {
     ");
     assert_eq!(look(&path).summary(), "dos with ext4 'MYPHOTOS'");
     let before = look(&path).identity_lines();
-    assert_eq!(look(&path).identity_lines(), before);
+    write(&path, MIB + 1024 + 0x2c, &1_795_197_840u32.to_le_bytes());
+    assert!(look(&path).lines()[1].ends_with("20 MiB, last mounted 2026-11-20 18:04 UTC"));
+    assert_eq!(look(&path).identity_lines(), before, "a mount makes no other medium of it");
     write(&path, MIB + 1024 + 0x78, b"HOLIDAY\0");
     assert_ne!(look(&path).identity_lines(), before, "another label is another medium");
 }
@@ -208,15 +210,23 @@ fn signatures_that_contradict_one_another_are_not_nothing() {
     );
 }
 
+/// A medium without a signature counts as empty only if its edges can be read completely.
 #[test]
-fn data_without_a_signature_is_nothing_and_what_is_too_small_is_no_error() {
+fn data_without_a_signature_is_nothing_and_what_was_not_read_is_not_called_nothing() {
     let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-    assert_eq!(look(&image(&dir, 8 * MIB)).is_empty(), Some(true));
-    assert_eq!(look(&image(&dir, 5000)).is_empty(), Some(true));
-    let gone = dir.path().join("gone");
-    assert_eq!(contents_of_file(&gone, MIB).is_empty(), None);
-    // it was larger when it was looked at: what was not read is not called nothing
-    assert_eq!(contents_of_file(&image(&dir, MIB), 8 * MIB).is_empty(), None);
+    let described = |bytes, announced_bytes| {
+        let contents = contents_of_file(&image(&dir, bytes), announced_bytes);
+        (contents.is_empty(), contents.unknown.unwrap_or_default())
+    };
+    let empty = (Some(true), String::new());
+    // the last sector need not be whole
+    for bytes in [8 * MIB, MIB, 5000, 2000] {
+        assert_eq!(described(bytes, bytes), empty, "{bytes}");
+    }
+    let short = |read, at| (None, format!("only {read} of {MIB} bytes could be read at byte {at}"));
+    assert_eq!(described(MIB / 2, MIB), short(MIB / 2, 0));
+    assert_eq!(described(2 * MIB, 4 * MIB), short(0, 3 * MIB));
+    assert_eq!(contents_of_file(&dir.path().join("gone"), MIB).is_empty(), None);
 }
 
 #[test]

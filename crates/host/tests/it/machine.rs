@@ -8,8 +8,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use flashmark_host::{
-    Access, Claim, HostPressure, InventoryEntry, Location, Partition, ResolvedTarget, Roots, buses,
-    claim, contents, facts, find, health, list, resolve, throttled, uses,
+    Access, Claim, HostPressure, InventoryEntry, Location, Partition, ResolvedTarget, Roots,
+    StatFile, buses, claim, contents, diskstats, facts, find, fs_class, health, list, mount_of,
+    mounts, parse_sdmon, parse_smartctl, recipe, resolve, throttled, uses,
 };
 use record::units::Bytes;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -212,6 +213,25 @@ impl Machine {
             ["pressure"] => format!("{:?}", HostPressure::now(&self.roots)),
             ["contents", disk] => lines(contents(&self.roots, &self.found(disk)).lines()),
             ["facts"] => json(facts(&self.roots), &[]),
+            ["class", kind] => format!("{:?}", fs_class(kind)),
+            ["on", path] => {
+                let all = mounts(&self.roots);
+                mount_of(&self.roots, &all, Path::new(path)).unwrap().source.clone()
+            }
+            ["counters"] => lines(diskstats(&self.roots).iter().map(|one| format!("{one:?}"))),
+            ["counters", number] => {
+                let stat = StatFile::open(&self.roots, number.parse().unwrap());
+                stat.and_then(|stat| stat.read())
+                    .map_or_else(|error| error.to_string(), |found| format!("{found:?}"))
+            }
+            ["smartctl", ref words @ ..] => json(parse_smartctl(&words.join(" ")), &[]),
+            ["sdmon", ref words @ ..] => json(parse_sdmon(&words.join(" ")), &[]),
+            ["mkfs", name, unit] => {
+                let (recipe, unit) =
+                    (recipe(name).unwrap(), Some(bytes(unit)).filter(|it| *it > 0));
+                let spec = recipe.spec(unit, &["noatime".to_owned()]);
+                lines([spec.words(), recipe.mkfs_line(unit, "/dev/sdX")])
+            }
             _ => panic!("{question}: no question to a machine"),
         };
         answer.replace(&root, "DIR")

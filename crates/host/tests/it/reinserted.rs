@@ -31,7 +31,9 @@ fn a_medium_matches_that_of_a_record_by_all_its_properties() {
         like(&record).len()
     };
     assert_eq!(changed(&part, &|record| record.target.device = Some("sdb2".into())), 0);
+    assert_eq!(changed(&part, &|record| record.target.device = Some("sdb11".into())), 0);
     assert_eq!(changed(&part, &|record| record.target.device = Some("sdd1".into())), 1);
+    assert_eq!(changed(&part, &|record| record.target.device = Some("mmcblk0p1".into())), 1);
     assert_eq!(changed(&part, &|record| record.target.device = None), 0);
     assert_eq!(changed(&whole, &|record| record.medium.capacity_bytes = Some(8 << 29)), 0);
     assert_eq!(changed(&whole, &|record| record.medium.capacity_bytes = None), 0);
