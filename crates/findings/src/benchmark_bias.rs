@@ -6,8 +6,7 @@ use crate::conditions::listed;
 use crate::phrases::OVERSTATED;
 
 /// Findings that prove this, with their words in the verdict.
-const BIASES: [(&str, &str); 3] = [
-    ("pattern-cheat", "the pattern they write is faster than real work"),
+const BIASES: [(&str, &str); 2] = [
     ("span-cache", "it is fast only in small spans"),
     ("compression", "zeros are written faster than data"),
 ];

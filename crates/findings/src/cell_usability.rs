@@ -86,25 +86,15 @@ const MAX_STALL_OF_COURSE: f64 = 0.3;
 /// waited for a merge does not include those that met a host stall.
 const MAX_STALL_OF_COUNT: f64 = 0.3;
 
-/// Largest share of host stalls in loads of `pattern`: these differ from a factor of 2 on, and a
-/// stall of this share makes a factor of 1.4.
-const MAX_STALL_OF_CONTRAST: f64 = 0.3;
-
 /// Largest share of host stalls in spans, which differ from a factor of 3 on.
 const MAX_STALL_OF_SPAN: f64 = 0.15;
-
-/// Largest share of host stalls in units of `front-area`, which are compared by the medians of
-/// their writes: the few that met a host stall do not move these.
-const MAX_STALL_OF_MEDIAN: f64 = 0.5;
 
 /// Reason not to use a cell if host stalls took too much of its time.
 pub(crate) fn host_stalled(cell: &Cell) -> Option<ExclusionReason> {
     let most = match cell.test.as_str() {
         test::SUSTAINED => MAX_STALL_OF_COURSE,
         test::OPEN_AUS if cell.params.form.as_deref() == Some("random") => MAX_STALL_OF_COUNT,
-        test::PATTERN => MAX_STALL_OF_CONTRAST,
         test::SPAN_SWEEP => MAX_STALL_OF_SPAN,
-        test::FRONT_AREA => MAX_STALL_OF_MEDIAN,
         _ => record::MAX_HOST_STALL_SHARE,
     };
     (cell.host_stall_share() > most).then_some(ExclusionReason::HostStalled)

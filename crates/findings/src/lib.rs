@@ -53,7 +53,6 @@ mod not_of_a_medium;
 mod not_restored;
 mod open_aus;
 mod other_tools;
-mod pattern_cheat;
 pub mod phrases;
 mod places;
 mod primary;
@@ -132,7 +131,6 @@ ids! {
     "health",
     "wear",
     "flush",
-    "pattern-cheat",
     "span-cache",
     "small-span",
     "small-write-bypass",
@@ -143,10 +141,8 @@ ids! {
     "impossible",
     "host",
     "cpu",
-    "front-area",
     "along-the-medium",
     "misalignment",
-    "management-unit",
     "compression",
     "repeats-recognised",
     "equal-rewrites-skipped",
@@ -170,7 +166,7 @@ ids! {
 }
 
 /// Tricks of a controller, detected by the ratio of two rates.
-const TRICKS: [&str; 9] = [
+const TRICKS: [&str; 7] = [
     "span-cache",
     "small-span",
     "compression",
@@ -178,8 +174,6 @@ const TRICKS: [&str; 9] = [
     "equal-rewrites-skipped",
     "slc-cache",
     "throttling",
-    "front-area",
-    "pattern-cheat",
 ];
 
 /// Findings that stay for a medium that fails a check: the result of the check, and the reported
@@ -294,7 +288,6 @@ fn adverse_findings(record: &Record) -> Vec<Finding> {
     found.extend(content::conclude(&quiet));
     found.extend(caches::conclude(&quiet));
     found.extend(throttling::conclude(&quiet));
-    found.extend(pattern_cheat::conclude(&quiet));
     found.extend(misalignment::conclude(&quiet));
     found.extend(flush::conclude(&quiet));
     found.extend(places::conclude(&quiet));

@@ -1,5 +1,4 @@
-//! Controllers that are fast for benchmarks: compression, and a fast path for one pattern
-//! (docs/field/cheats.md#cheats-and-caches).
+//! Controllers that are fast for benchmarks: compression (docs/field/cheats.md#cheats-and-caches).
 
 use record::Content;
 
@@ -61,64 +60,6 @@ pub(crate) fn classify(bytes: &[u8]) -> Content {
     match zero_runs * 64 * 100 / bytes.len() {
         0 => Content::Incompressible,
         percent => Content::Compressible(percent as u8),
-    }
-}
-
-/// The detector of a benchmark's pattern, and its limited fast path.
-#[derive(Debug)]
-pub(crate) struct PatternCheat {
-    block: u64,
-    span: u64,
-    after: u32,
-    write_ns: f64,
-    capacity: f64,
-    recovered_per_ns: f64,
-    used: f64,
-    low: u64,
-    high: u64,
-    streak: u32,
-}
-
-impl PatternCheat {
-    pub(crate) fn new(cheat: &spec::PatternCheatSpec) -> PatternCheat {
-        PatternCheat {
-            block: cheat.block.0,
-            span: cheat.span.0,
-            after: cheat.after,
-            write_ns: cheat.write.0,
-            capacity: cheat.capacity.0 as f64,
-            recovered_per_ns: cheat.recovery_rate.0 / 1e9,
-            used: 0.0,
-            low: 0,
-            high: 0,
-            streak: 0,
-        }
-    }
-
-    /// Looks at every write; returns the time in nanoseconds of one that takes the fast path.
-    pub(crate) fn takes(&mut self, offset: u64, bytes: u64) -> Option<f64> {
-        let end = offset + bytes;
-        let (low, high) = if self.streak == 0 {
-            (offset, end)
-        } else {
-            (self.low.min(offset), self.high.max(end))
-        };
-        if bytes != self.block || !offset.is_multiple_of(self.block) || high - low > self.span {
-            self.streak = 0;
-            return None;
-        }
-        (self.low, self.high) = (low, high);
-        self.streak = self.streak.saturating_add(1);
-        if self.streak <= self.after || self.used + bytes as f64 > self.capacity {
-            return None;
-        }
-        self.used += bytes as f64;
-        Some(self.write_ns)
-    }
-
-    /// Empties the fast path while the medium is idle for `ns` nanoseconds.
-    pub(crate) fn idle(&mut self, ns: f64) {
-        self.used = (self.used - ns * self.recovered_per_ns).max(0.0);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use record::Content;
 
-use crate::cheat::{Compression, PatternCheat};
+use crate::cheat::Compression;
 use crate::heat::Heat;
 use crate::mapping::Mapping;
 use crate::profile::spec::Spec;
@@ -18,7 +18,6 @@ pub(crate) struct Medium {
     max_transfer: u64,
     mapping: Option<Mapping>,
     compression: Option<Compression>,
-    pattern: Option<PatternCheat>,
     heat: Option<Heat>,
     wear: Option<Wear>,
 }
@@ -39,7 +38,6 @@ impl Medium {
                 .as_ref()
                 .zip(usual)
                 .map(|(compression, usual)| Compression::new(compression, usual)),
-            pattern: spec.pattern_cheat.as_ref().map(PatternCheat::new),
             heat: spec.heat.as_ref().map(Heat::new),
             wear: spec.wear.as_ref().map(|wear| Wear::new(wear, unit)),
         }
@@ -84,8 +82,7 @@ impl Medium {
             Some(compression) => (compression.ease(content), compression.shortcut(content, bytes)),
             None => (1.0, None),
         };
-        let pattern = self.pattern.as_mut().and_then(|pattern| pattern.takes(offset, bytes));
-        let mut ns = match shortcut.or(pattern) {
+        let mut ns = match shortcut {
             Some(ns) => ns,
             None => self.split(at, bytes, ease, |timing, piece, rng| timing.write(piece, rng)),
         };
@@ -108,9 +105,6 @@ impl Medium {
     /// Passes `ns` nanoseconds without I/O.
     pub(crate) fn idle(&mut self, ns: f64) {
         self.timing.idle(ns);
-        if let Some(pattern) = &mut self.pattern {
-            pattern.idle(ns);
-        }
         if let Some(heat) = &mut self.heat {
             heat.cool(ns);
         }

@@ -233,13 +233,12 @@ pub(crate) fn middle_bytes(capacity_bytes: u64) -> u64 {
 
 /// Bytes of small writes that take a faster path before a medium shows its true speed.
 fn small_fast_bytes(profile: &Profile) -> u64 {
-    let spec = profile.spec();
-    let bypass = spec
+    profile
+        .spec()
         .log_block
         .as_ref()
         .and_then(|ftl| ftl.bypass.as_ref()?.capacity)
-        .map_or(0, |size| size.0);
-    bypass + spec.pattern_cheat.as_ref().map_or(0, |cheat| cheat.capacity.0)
+        .map_or(0, |size| size.0)
 }
 
 /// Bytes of any writes that go to a cache before a medium shows its true speed.

@@ -8,7 +8,7 @@
 use record::{Bound, Cell, Estimate, Flag, test};
 
 /// Tests that measure the course of a rate, or one pass over everything, and not a steady level.
-const COURSES: [&str; 10] = [
+const COURSES: [&str; 9] = [
     test::PRIME,
     test::ZERO_FILL,
     test::RANDOM_FILL,
@@ -18,7 +18,6 @@ const COURSES: [&str; 10] = [
     test::READ_BACK,
     test::EXT2_FILL,
     test::EXT2_FORMAT,
-    test::PATTERN,
 ];
 /// Limits above which fifths of a cell are different states, as shares of their mean: their range,
 /// and the rise of the line through them. Our choice, between the 20 and 10 % of SNIA's steady

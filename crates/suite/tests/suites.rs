@@ -37,19 +37,12 @@ fn slow(geometry: Geometry) -> Profile {
 }
 
 /// A cache of 1488 pages that no flush empties: a minute of random writes of a card.
-const LYING_CACHE: &str =
-    "[cache]\nsize = \"6094848 B\"\nrate = \"276 MB/s\"\ncommand = \"0.17 ms\"\nhonest = false\n";
-
 fn medium(name: &str) -> Profile {
     match name {
         // It answers from memory for the last 64 MiB: no probe of 20 s can fill that.
         "slow-limbo" => slow(Geometry::limbo(32 * GIB, 4 * GIB).remembering(64 * MIB)),
         // No probe of 20 s finds its own run at another address of so many.
         "slow-wraparound" => slow(Geometry::wraparound(256 * GIB, 250 * GIB)),
-        "knows-the-benchmark" => {
-            let text = Profile::text("pattern-cheat").unwrap();
-            Profile::parse(name, &format!("{text}\n{LYING_CACHE}")).unwrap()
-        }
         "ssd" => Profile::parse(name, SSD).unwrap(),
         _ => Profile::builtin(name).unwrap().clone(),
     }
@@ -244,8 +237,8 @@ fn standard_takes_ten_minutes_without_its_fill_and_never_more_than_twenty() {
 }
 
 /// Tests of geometry, caches and cheats, which no article of the seeds published: `full` has them.
-const INVESTIGATING: &str = "commit log-append align-read open-aus write-unit front-area management-unit misalign \
-    span-sweep content-sweep sustained pattern flush-cost whole-view capacity verify \
+const INVESTIGATING: &str = "commit log-append align-read open-aus write-unit misalign \
+    span-sweep content-sweep sustained flush-cost whole-view capacity verify \
     read-back";
 
 #[test]
@@ -452,22 +445,6 @@ fn later_cells_that_fill_the_cache_find_a_fake_that_the_probe_had_no_time_for() 
         let written_bytes: u64 = end.cells.iter().map(|cell| cell.written_bytes).sum();
         assert!(written_bytes <= plan.max_written_bytes());
     }
-}
-
-#[test]
-fn a_benchmark_that_is_known_shows_behind_a_cache_that_no_flush_empties() {
-    let (_, end) = run_on("knows-the-benchmark", "standard", &["random-write", "pattern"]);
-    // The fastest eighth of the writes of each load, in writes a second.
-    let fastest = |form: &str| {
-        let cell = end.cells.iter().find(|cell| cell.params.form.as_deref() == Some(form)).unwrap();
-        let points = &cell.series.iter().find(|series| series.name == "rate").unwrap().points;
-        let took = points.windows(2).map(|pair| (pair[1][0] - pair[0][0]) / pair[1][1]);
-        let took_s: Vec<f64> = took.collect();
-        let eighths = took_s.windows(took_s.len() / 8).map(|eighth| eighth.iter().sum::<f64>());
-        cell.ops as f64 / 8.0 / eighths.fold(f64::INFINITY, f64::min)
-    };
-    let [common, before, after] = ["common", "odd-span", "odd-span-again"].map(fastest);
-    assert!(common > 5.0 * before && common > 5.0 * after, "{common} {before} {after}");
 }
 
 fn planned(test: &str, from_bytes: u64, max_written_bytes: u64) -> PlannedCell {

@@ -264,9 +264,8 @@ impl Truths<'_> {
         // all single sectors.
         let is_rested = figures.test == "sector-write"
             && self.most_kept_bytes < long_run::volatile_bytes(self.profile);
-        let is_unused = is_rested || long_run::takes_fast_way(self.profile, &self.params);
         Circumstances {
-            start_bytes: if is_unused { self.most_bytes } else { usual.start_bytes },
+            start_bytes: if is_rested { self.most_bytes } else { usual.start_bytes },
             is_rested,
             span_bytes,
             ..usual

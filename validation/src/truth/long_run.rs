@@ -143,13 +143,6 @@ pub fn is_worn(profile: &Profile) -> bool {
     profile.spec().wear.is_some()
 }
 
-/// True if the fast path of a cheat takes this I/O, so that a run which does not use it up measures
-/// nothing else.
-pub fn takes_fast_way(profile: &Profile, params: &Params) -> bool {
-    let cheat = profile.spec().pattern_cheat.as_ref();
-    is_row(params) && cheat.is_some_and(|cheat| params.block_bytes == Some(cheat.block.0))
-}
-
 /// True of sequential writes.
 pub fn is_row(params: &Params) -> bool {
     params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential)
@@ -166,8 +159,7 @@ pub fn cache_bytes(profile: &Profile) -> (u64, u64) {
 fn small_fast_bytes(profile: &Profile) -> u64 {
     let spec = profile.spec();
     let bypass = spec.log_block.as_ref().and_then(|ftl| ftl.bypass.as_ref()?.capacity);
-    let cheat = spec.pattern_cheat.as_ref().map(|cheat| cheat.capacity);
-    bypass.iter().chain(&cheat).map(|size| size.0).sum::<u64>() + volatile_bytes(profile)
+    bypass.map_or(0, |size| size.0) + volatile_bytes(profile)
 }
 
 /// Bytes in a volatile cache while it is written to.

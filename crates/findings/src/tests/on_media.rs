@@ -101,8 +101,7 @@ fn is_true_of(profile: &Profile, id: &str) -> bool {
         "compression" | "repeats-recognised" | "equal-rewrites-skipped" => {
             spec.compression.is_some()
         }
-        "pattern-cheat" => spec.pattern_cheat.is_some(),
-        "small-write-bypass" => spec.pattern_cheat.is_some() || small_writes,
+        "small-write-bypass" => small_writes,
         // Open units take sequential and random writes alike.
         "span-cache" | "small-span" => log_block.is_some_and(|mapping| mapping.log_merges < 1.0),
         // "A fast cache is full, or it is hot": a fill without pauses cannot tell them apart.
@@ -111,7 +110,6 @@ fn is_true_of(profile: &Profile, id: &str) -> bool {
                 || spec.page_mapped.as_ref().is_some_and(|mapping| !mapping.stages.is_empty())
         }
         "throttling" => spec.heat.is_some(),
-        "front-area" => log_block.is_some_and(|mapping| mapping.front.is_some()),
         "flush" => spec.cache.as_ref().is_some_and(|cache| !cache.honest),
         "capacity" => spec.fake.is_some() || spec.wear.is_some(),
         "verify" | "io-error" => spec.wear.is_some(),

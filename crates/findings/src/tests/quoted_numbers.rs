@@ -7,7 +7,7 @@ use crate::conclude;
 use crate::testing::record_in_words;
 
 /// Cells of a run: test, size in bytes, settings.
-const CELLS: [(&str, u64, &str); 18] = [
+const CELLS: [(&str, u64, &str); 15] = [
     ("random-write", 4096, ""),
     ("random-write", 16384, ""),
     ("random-write", 65536, ""),
@@ -22,9 +22,6 @@ const CELLS: [(&str, u64, &str); 18] = [
     ("commit", 4096, "form=wal"),
     ("log-append", 512, ""),
     ("flush-cost", 4096, "form=flushed"),
-    ("pattern", 4096, "form=common"),
-    ("pattern", 4096, "form=odd-span"),
-    ("pattern", 4096, "form=odd-span-again"),
     ("capacity", 512, ""),
 ];
 const FLAGS: [&str; 6] = [

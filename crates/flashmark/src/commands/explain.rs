@@ -65,15 +65,7 @@ const ASKED: [(&[&str], &[&str]); 4] = [
     ),
     (
         &["fast", "faster", "cheat", "cheats"],
-        &[
-            "span-cache",
-            "small-span",
-            "slc-cache",
-            "compression",
-            "pattern-cheat",
-            "flush",
-            "impossible",
-        ],
+        &["span-cache", "small-span", "slc-cache", "compression", "flush", "impossible"],
     ),
 ];
 

@@ -29,13 +29,10 @@ random-fill block=BLOCKS span=SPANS region=REGIONS
 sector-write block=512B|4KiB span=SPANS region=whole|middle
 open-aus block=64KiB,4KiB|16KiB form=linear|random most=2|32 au=512KiB|4MiB
 write-unit block=512|1KiB,128KiB|256KiB span=SPANS
-front-area units=1|8 reach=SPANS block=64KiB|4KiB au=512KiB|4MiB
-management-unit block=8KiB|32KiB,256KiB span=SPANS
 misalign block=4KiB|64KiB shift=0,512|4KiB form=in-a-row|random au=512KiB|4MiB
 span-sweep block=4KiB|512 span=1GiB,8MiB|16MiB,8MiB whole=yes|no au=512KiB|4MiB
 content-sweep block=BLOCKS span=SPANS form=zeros,rewrite-equal|incompressible,rewrite-new
 sustained form=first block=BLOCKS total=SPANS
-pattern form=common|odd-span|shifted block=4KiB span=SPANS rest=0s
 flush-cost block=BLOCKS form=plain|flushed|durable span=SPANS rest=1ms
 capacity cache=1MiB|1GiB restore=yes|no|auto keep=1MiB|8MiB
 verify region=REGIONS span=SPANS block=64KiB|1MiB parts=1|16";

@@ -18,7 +18,7 @@ const TEXTS: &[(&str, &str)] = profiles! {
     "sd-class4" "sd-worst" "class6" "class10" "class10-bypass" "a1" "a2" "a2-cq"
     "usb2-voyager" "usb2-kingston" "usb2-cruzer" "usb3-extreme" "usb3-modern" "emmc" "ssd" "ssd-pslc" "throttler"
     "disk-5400" "disk-7200" "disk-10k"
-    "fake-wrap" "fake-limbo" "chain" "span-cheat-16" "span-cheat-64" "span-cheat-128" "zero-cheat" "pattern-cheat"
+    "fake-wrap" "fake-limbo" "chain" "span-cheat-16" "span-cheat-64" "span-cheat-128" "zero-cheat"
     "flush-liar" "worn"
 };
 

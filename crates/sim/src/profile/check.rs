@@ -168,15 +168,6 @@ fn layers(spec: &Spec) -> Result<(), Problem> {
             })?;
         }
     }
-    if let Some(cheat) = &spec.pattern_cheat {
-        divides(
-            cheat.block,
-            spec.medium.logical_block,
-            &["pattern_cheat", "block"],
-            "medium.logical_block",
-        )?;
-        divides(cheat.span, cheat.block, &["pattern_cheat", "span"], "pattern_cheat.block")?;
-    }
     if let Some(cache) = &spec.cache {
         at_least_one(cache.size.0, &["cache", "size"])?;
     }

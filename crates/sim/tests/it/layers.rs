@@ -56,19 +56,6 @@ fn the_data_decides_and_not_the_declared_content() {
 }
 
 #[test]
-fn a_pattern_cheat_is_fast_for_its_pattern_until_it_is_full() {
-    let pattern =
-        random_writes(&mut fast("pattern-cheat", 1), GIB, 10_000, Content::Incompressible);
-    let mut device = fast("pattern-cheat", 1);
-    let mut dice = stats::Random::new(3);
-    let mut write = || ms(&mut device, Request::write(0, dice.below(1 << 17) * 4096 + 512, 4096));
-    let odd = (0..1000).map(|_| write()).sum::<f64>() / 1000.0;
-    let profile = Profile::builtin("pattern-cheat").unwrap();
-    let truth = 1000.0 / truth::random_write_iops(profile, 4096, GIB, 1);
-    assert!(pattern < 3.0 && odd > 90.0 && truth > 90.0, "{pattern} {odd} {truth}");
-}
-
-#[test]
 fn heat_slows_a_medium_down_and_rest_makes_it_fast_again() {
     let mut device = fast("throttler", 1);
     let second = |device: &mut SimDevice| {

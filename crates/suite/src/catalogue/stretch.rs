@@ -1,9 +1,8 @@
 //! Short stretches of I/O, of which most tests of geometry and cheats consist: one cell for each
 //! value of a parameter, all from the same state. The state is set in three steps: a flush, so that
-//! no work is deferred; a pause, if the test wants one; and I/Os of the same kind that do not
+//! no work is deferred; a pause, if a cache was seen; and I/Os of the same kind that do not
 //! count, so that units of the cell before are closed before this one is measured.
 
-use device::Extent;
 use record::units::MILLISECOND_NS;
 use record::{Content, Direction, Params, PlannedCell, Stop};
 
@@ -24,8 +23,6 @@ spec! {
     /// Length of a stretch, as stored in the plan.
     #[derive(Default)]
     Stretch {
-        /// Time without I/O before it, in nanoseconds.
-        rest_ns: u64,
         /// Number of I/Os that do not count.
         warm_up_ops: u64,
         /// Bytes of further I/Os after these, which continue until the latency is steady and so
@@ -80,7 +77,7 @@ impl Stretch {
             Some(Direction::Write) => ops * block_bytes + self.settle_bytes + self.cache_bytes,
             _ => 0,
         };
-        (max_ns.saturating_add(self.rest_ns).saturating_add(self.cache_ns), written_bytes)
+        (max_ns.saturating_add(self.cache_ns), written_bytes)
     }
 }
 
@@ -116,60 +113,27 @@ pub fn run<S: CellSpec + AsRef<Stretch>>(
     next: Places<'_>,
 ) -> CellOutcome {
     let load = load(cell, context, "data");
-    run_load(cell, context, &load, next)
-}
-
-/// The same with a load that the caller has made.
-pub fn run_load<S: CellSpec + AsRef<Stretch>>(
-    cell: &TypedCell<S>,
-    context: &mut CellContext<'_>,
-    load: &IoLoad,
-    next: Places<'_>,
-) -> CellOutcome {
     // Data of its own: what counts must not find itself written already.
     let state = IoLoad {
         pass: context.random("data for warming up").bits() as u32 >> 1,
         content: Content::Incompressible,
-        ..*load
+        ..load
     };
-    run_after(
-        cell,
-        context,
-        StatePreparation { load: &state, next: None, is_like_earlier: false },
-        load,
-        next,
-    )
-}
-
-/// I/O that sets the state.
-pub struct StatePreparation<'a> {
-    /// The I/O that sets the state; it may differ from the I/O that counts.
-    pub load: &'a IoLoad,
-    /// Its places, if they are not the first of those that count.
-    pub next: Option<Places<'a>>,
-    /// True if it repeats the work of the cell before this one, so that a cache which is still full
-    /// of that work contains nothing else.
-    pub is_like_earlier: bool,
+    run_after(cell, context, &state, &load, next)
 }
 
 /// The same with a separate load for the I/Os that set the state.
 pub fn run_after<S: CellSpec + AsRef<Stretch>>(
     cell: &TypedCell<S>,
     context: &mut CellContext<'_>,
-    state: StatePreparation<'_>,
+    state: &IoLoad,
     load: &IoLoad,
     next: Places<'_>,
 ) -> CellOutcome {
     let stretch = *cell.spec.as_ref();
     // Where the cell gets less time than planned, so does the rest.
     let share = (context.allotted_ns as f64 / cell.max_ns.max(1) as f64).min(1.0);
-    let mut warm_up = WarmUp::new(
-        stretch,
-        (stretch.rest_ns as f64 * share) as u64,
-        state.is_like_earlier,
-        load,
-        context,
-    );
+    let mut warm_up = WarmUp::new(stretch, load, context);
     if let Err(error) = set_state(warm_up.rest_ns, load.direction, context) {
         return CellOutcome::broken(cell, error);
     }
@@ -180,10 +144,7 @@ pub fn run_after<S: CellSpec + AsRef<Stretch>>(
         ..LoopLimits::time(warm_up.most_ns(own_ns, context.time_left_ns()))
     };
     let mut watch = |bytes, latency_ns| warm_up.push(bytes, latency_ns);
-    let StatePreparation { load: state, next: mut other, .. } = state;
-    let mut places = |slot| if let Some(other) = &mut other { other(slot) } else { next(slot) };
-    let before =
-        context.drive_watched("setting the state", state, &limits, &mut places, &mut watch);
+    let before = context.drive_watched("setting the state", state, &limits, next, &mut watch);
     if before.stop.cut_short() {
         let mut outcome = CellOutcome::new(cell);
         outcome.end(before.stop, before.error);
@@ -242,21 +203,4 @@ pub fn earlier<'a>(
     context: &'a CellContext<'_>,
 ) -> impl Iterator<Item = &'a record::Cell> + use<'a> {
     context.done.iter().filter(|done| done.test == cell.test && done.stop != Stop::Error)
-}
-
-/// Blocks at a fixed distance from each other, which start again at the front of the span when it
-/// ends.
-pub fn strided(
-    span: Extent,
-    block_bytes: u64,
-    distance_bytes: u64,
-) -> impl FnMut(u32) -> Option<Extent> {
-    let blocks = span.bytes.saturating_sub(block_bytes) / distance_bytes + 1;
-    let fits = span.bytes >= block_bytes;
-    let mut block = 0;
-    move |_| {
-        let next = Extent::new(span.offset_bytes + block * distance_bytes, block_bytes);
-        block = (block + 1) % blocks;
-        fits.then_some(next)
-    }
 }

@@ -9,10 +9,7 @@ use crate::offsets::{cyclic, uniform};
 use crate::typed_settings::TypedSettings;
 
 pub mod content_sweep;
-pub mod front_area;
-pub mod management_unit;
 pub mod misalign;
-pub mod pattern;
 pub mod span_sweep;
 pub mod write_unit;
 
@@ -32,16 +29,10 @@ spec! {
     Step {
         /// Shift of the writes from multiples of their size, in bytes.
         shift_bytes: Option<u64>,
-        /// Index of the erase block, counted from the front.
-        au_index: Option<u64>,
         /// Erase block in bytes that a cell writes in; another block for each cell.
         assumed_au_bytes: Option<u64>,
         /// Unit in bytes: each of the first writes goes to another one.
         au_bytes: Option<u64>,
-        /// Span in bytes in which a cache is filled, if it is not that of the cell.
-        odd_span_bytes: Option<u64>,
-        /// Rounds of the load that is simulated.
-        rounds: Option<u64>,
         /// Bytes at the end of the span that count, if not all of it.
         counted_bytes: Option<u64>,
         /// Fewest blocks that close units of other tests.
@@ -52,8 +43,6 @@ spec! {
 
 /// Places of a cell's writes, in the order of its pattern.
 pub enum WritePlacement {
-    /// Its whole span.
-    Span,
     /// A part of the span for each cell; the function returns the part's bytes for parts aligned to
     /// so many bytes.
     Part(fn(&TypedCell<Step>, u64) -> u64),
@@ -75,7 +64,6 @@ impl<S: TypedSettings> Procedure for Sweep<S> {
 
     fn run(&self, cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
         let part = match self.places {
-            WritePlacement::Span => cell.span(),
             WritePlacement::Part(bytes) => {
                 let bytes = bytes(cell, context.target.alignment_bytes());
                 part_for_turn(cell.span(), bytes, stretch::earlier(cell, context).count() as u64)
@@ -99,8 +87,6 @@ fn places_in(
         Some(Pattern::Uniform) => {
             Box::new(uniform(shifted, block_bytes, block_bytes, context.random("places")))
         }
-        // No write continues another.
-        Some(Pattern::Strided) => Box::new(stretch::strided(shifted, block_bytes, 2 * block_bytes)),
         _ => Box::new(cyclic(shifted, block_bytes)),
     }
 }

@@ -28,7 +28,7 @@ const MEDIA: [&str; 10] = [
     "fake-wrap",
     "fake-limbo",
     "ssd-pslc",
-    "pattern-cheat",
+    "zero-cheat",
     "usb2-cruzer",
     "disk-5400",
     "throttler",

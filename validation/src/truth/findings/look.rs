@@ -12,17 +12,14 @@ use super::trouble::Trouble;
 use crate::truth::runs::run;
 
 /// Tests behind the findings, in the order and with the settings of the suite `full`.
-const TESTS: [&str; 11] = [
+const TESTS: [&str; 8] = [
     "sustained",
     "prime",
     "random-write",
     "align-read",
     "open-aus",
     "write-unit",
-    "front-area",
-    "management-unit",
     "span-sweep",
-    "pattern",
     "content-sweep",
 ];
 

@@ -42,7 +42,7 @@ pub static THROTTLING: Trick = Trick {
     try_to_draw: throttling,
 };
 /// All tricks, in the order of the table.
-pub static TRICKS: [&Trick; 7] = [
+pub static TRICKS: [&Trick; 5] = [
     &Trick {
         name: "span cache",
         claims: &["span-cache"],
@@ -69,22 +69,6 @@ pub static TRICKS: [&Trick; 7] = [
     },
     &SLC_CACHE,
     &THROTTLING,
-    &Trick {
-        name: "front area",
-        claims: &["front-area"],
-        tests: &["front-area"],
-        size_key: Some("front_bytes"),
-        means: "1 to 4 allocation units that take 64 KiB 1.6 times faster or slower, or more",
-        try_to_draw: front,
-    },
-    &Trick {
-        name: "pattern cheat",
-        claims: &["pattern-cheat"],
-        tests: &["pattern"],
-        size_key: None,
-        means: "aligned 4 KiB in 1 GiB at four times the medium's own rate or more, for 16 to 256 MiB",
-        try_to_draw: pattern,
-    },
 ];
 
 /// True if a finding of this id claims any trick.
@@ -216,33 +200,4 @@ fn throttling(dice: &mut Dice) -> Option<Tricky> {
     ];
     medium.set("heat", heat);
     is_hot.then_some((medium, None))
-}
-
-fn front(dice: &mut Dice) -> Option<Tricky> {
-    let mut medium = Medium::hybrid(dice);
-    let factor = if dice.happens(0.5) { dice.between(0.25, 0.62) } else { dice.spread(1.6, 4.0) };
-    let units = dice.bits() % 4 + 1;
-    let command_us = medium.spec().write?.command.0 / 1e3;
-    let usual_us = medium.row_us(64 * KIB);
-    let there_us = command_us + (usual_us - command_us) / factor;
-    let bytes = units * medium.log_block()?.au.0;
-    let area = format!("{{ size = {}, rate_factor = {factor:.4} }}", size(bytes));
-    medium.set("log_block", [("front", area)]);
-    ((there_us / usual_us).max(usual_us / there_us) >= 1.6).then_some((medium, Some(bytes)))
-}
-
-fn pattern(dice: &mut Dice) -> Option<Tricky> {
-    let (mut medium, _) = of_either_kind(dice);
-    let write_us = dice.spread(100.0, 3000.0);
-    let is_fast = write_us <= medium.random_us(4 * KIB) / 4.0;
-    let cheat = [
-        ("block", size(4 * KIB)),
-        ("span", size(GIB)),
-        ("write", us(write_us)),
-        ("capacity", size((dice.spread(16.0, 256.0) * MIB as f64) as u64)),
-        ("after", (dice.bits() % 57 + 8).to_string()),
-        ("recovery_rate", mbps(dice.spread(4.0, 20.0))),
-    ];
-    medium.set("pattern_cheat", cheat);
-    is_fast.then_some((medium, None))
 }

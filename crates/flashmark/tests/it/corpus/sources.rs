@@ -57,7 +57,6 @@ const SOURCES: &[Source] = &[
     source("full-class10", "run sim:class10 --suite full --only prime,sustained"),
     source("full-throttler", "run sim:throttler --suite full --only sustained"),
     source("full-ssd-pslc", "run sim:ssd-pslc --suite full --only sustained"),
-    source("full-pattern-cheat", "run sim:pattern-cheat --suite full --only prime,pattern"),
     source("full-zero-cheat", "run sim:zero-cheat --suite full --only content-sweep"),
     source("full-span-cheat-16", "run sim:span-cheat-16 --suite full --only span-sweep"),
     source("full-open-aus", "run sim:class10 --suite full --only open-aus"),

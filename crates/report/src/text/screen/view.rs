@@ -12,12 +12,11 @@ use crate::{caveats, headline, words};
 /// Findings that explain a row of a sweep, though they are no warnings.
 const SHOWN_BY_SWEEPS: [&str; 3] = ["small-span", "usb-split", "medium-dip"];
 /// Warnings that the answers, the caution or a row of figures tell.
-const TOLD: [&str; 11] = [
+const TOLD: [&str; 10] = [
     CLAIM,
     NOT_RESTORED,
     "stalls",
     "flush",
-    "pattern-cheat",
     "span-cache",
     "compression",
     "impossible",

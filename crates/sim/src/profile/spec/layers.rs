@@ -36,24 +36,6 @@ pub struct CompressionSpec {
     pub zeros_write: Option<Time>,
 }
 
-/// A fast path for one benchmark's pattern.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PatternCheatSpec {
-    /// The only size and alignment of its writes.
-    pub block: ByteSize,
-    /// Length of the range that contains all writes of the pattern.
-    pub span: ByteSize,
-    /// Number of writes of the pattern before it is recognised.
-    pub after: u32,
-    /// Time of a write on the fast path.
-    pub write: Time,
-    /// Bytes it accepts before it is full.
-    pub capacity: ByteSize,
-    /// Rate at which it empties while the medium is idle.
-    pub recovery_rate: Rate,
-}
-
 /// A volatile write cache.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

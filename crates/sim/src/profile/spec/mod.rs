@@ -10,8 +10,7 @@ use super::units::{ByteSize, Rate, Time};
 pub use fault::{FaultDirection, FaultKind, FaultSpec};
 pub use flash::{Bypass, Front, LogBlock, PageMapped, ReadSpec, StageSpec, WriteSpec};
 pub use layers::{
-    CacheSpec, CompressionSpec, Fake, HeatSpec, Keeps, LostReads, PatternCheatSpec, SpreadSpec,
-    WearSpec,
+    CacheSpec, CompressionSpec, Fake, HeatSpec, Keeps, LostReads, SpreadSpec, WearSpec,
 };
 
 /// A whole profile, as in its file.
@@ -47,8 +46,6 @@ pub struct Spec {
     pub jitter: SpreadSpec,
     /// Compression of written data.
     pub compression: Option<CompressionSpec>,
-    /// A fast path for one benchmark's pattern.
-    pub pattern_cheat: Option<PatternCheatSpec>,
     /// A volatile write cache.
     pub cache: Option<CacheSpec>,
     /// Less flash than announced.

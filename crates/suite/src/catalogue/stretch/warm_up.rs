@@ -26,9 +26,6 @@ pub struct WarmUp {
     earlier_median_ns: f64,
     /// Pause without I/O before them, in nanoseconds.
     pub rest_ns: u64,
-    /// As in [`StatePreparation`](super::StatePreparation): the same work as in the cell before
-    /// this one.
-    is_like_earlier: bool,
 }
 
 /// Pause in nanoseconds after which every cache has room and accepts some of the first writes at
@@ -41,14 +38,8 @@ const TAKING_IN_NS: u64 = 2 * SECOND_NS;
 const OTHER_RATIO: f64 = 1.5;
 
 impl WarmUp {
-    /// A warm-up of a stretch of this load, after a pause of at least `least_rest_ns`.
-    pub fn new(
-        stretch: Stretch,
-        least_rest_ns: u64,
-        is_like_earlier: bool,
-        load: &IoLoad,
-        context: &CellContext<'_>,
-    ) -> WarmUp {
+    /// A warm-up of a stretch of this load.
+    pub fn new(stretch: Stretch, load: &IoLoad, context: &CellContext<'_>) -> WarmUp {
         let shown_bytes =
             if load.direction == Direction::Write { observed_cache_bytes(context.done) } else { 0 };
         let cache_bytes = shown_bytes.min(stretch.cache_bytes);
@@ -65,8 +56,7 @@ impl WarmUp {
             earlier_median_ns: last
                 .and_then(|cell| median_ns(cell).or_else(|| mean_ns(cell)))
                 .unwrap_or(0.0),
-            rest_ns: least_rest_ns.max(if cache_bytes > 0 { ROOM_NS } else { 0 }),
-            is_like_earlier,
+            rest_ns: if cache_bytes > 0 { ROOM_NS } else { 0 },
         }
     }
 
@@ -130,7 +120,7 @@ impl WarmUp {
             then_ns > 0.0 && (now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns)
         };
         // The mean of writes of two levels is neither of them.
-        self.is_like_earlier || differs(self.earlier_ns) && differs(self.earlier_median_ns)
+        differs(self.earlier_ns) && differs(self.earlier_median_ns)
     }
 
     /// True if a cache was empty when these began: the pause was long enough, or it accepted more

@@ -17,7 +17,7 @@ use record::{Cell, Content};
 
 use super::{Step, Sweep, WritePlacement};
 use crate::catalogue::prelude::*;
-use crate::catalogue::stretch::{self, StatePreparation, Stretch};
+use crate::catalogue::stretch::{self, Stretch};
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::observed_cache::{LARGEST_CACHE_BYTES, observed_cache_bytes};
 use crate::offsets::sequential;
@@ -127,8 +127,7 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
         (params.span_offset_bytes, params.span_bytes) = (Some(span.offset_bytes), Some(span.bytes));
         spec.stretch.warm_up_ops = beside_bytes / block_bytes;
     });
-    let before = StatePreparation { load: &load, next: None, is_like_earlier: false };
-    stretch::run_after(&cell, context, before, &load, &mut sequential(all, block_bytes))
+    stretch::run_after(&cell, context, &load, &load, &mut sequential(all, block_bytes))
 }
 
 /// Number of blocks that the first cell closes: at least the planned number, and as many as the

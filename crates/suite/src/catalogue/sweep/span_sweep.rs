@@ -167,7 +167,7 @@ mod tests {
             let found = fast_until(&rates).unwrap();
             assert!((truth..=2 * truth).contains(&found), "{profile}: {rates:?}");
         }
-        for profile in ["a1", "class6", "ssd", "pattern-cheat", "ssd-pslc", "class10-bypass"] {
+        for profile in ["a1", "class6", "ssd", "ssd-pslc", "class10-bypass"] {
             let rates = iops(profile, 9);
             assert_eq!(fast_until(&rates), None, "{profile}: {rates:?}");
         }
