@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crc::{CRC_64_NVME, Crc, Table};
 use record::{Ended, Flag, MediumKind, Record, Run, Software, Stop};
 
-use super::by_medium::by_medium;
 use super::imported_run::ImportedRun;
+use super::media::by_medium;
 use super::text::{ImportText, short};
 
 static CRC_64: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_NVME);
@@ -67,18 +67,18 @@ fn joined(name: &str, id: String, tools: &[&str], mut runs: Vec<ImportedRun>) ->
 }
 
 /// Adds the results of a tool, each labelled with it, and what its text says.
-fn add(whole: &mut Record, mut found: ImportedRun) {
+fn add(whole: &mut Record, found: ImportedRun) {
     let run = &mut whole.run;
     let measured_by = format!("{} {}", found.tool, found.version).trim_end().to_owned();
-    for cell in &mut found.cells {
+    for (_, mut cell) in found.cells {
         // A table of ours may hold results that were imported before.
         cell.labels.entry("tool".to_owned()).or_insert_with(|| measured_by.clone());
         run.elapsed_ns = run.elapsed_ns.saturating_add(cell.elapsed_ns);
         if cell.stop == Stop::Error {
             run.ended = Ended::Error;
         }
+        whole.cells.push(cell);
     }
-    whole.cells.extend(found.cells);
     run.started = run.started.take().or(found.started);
     run.finished = found.finished.or(run.finished.take());
     if run.command.is_empty() {

@@ -7,28 +7,20 @@ use record::units::KIB;
 use record::{Cell, Params, Region};
 
 use super::imported_run::{ImportTrouble, cell, note, other};
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 
 const VERDICT: &str = r"(?m)^\s*Pass completed, (?<bad>\d+) bad blocks found\.(?: \((?<reading>\d+)/(?<writing>\d+)/(?<comparing>\d+) errors\))?";
 
-pub(super) static TABLE: Tool = Tool::new(
-    "badblocks",
-    "badblocks output",
-    &[sign!("a line 'Pass completed, .. bad blocks found.'", VERDICT)],
-    1024.0,
-    &[
-        Line(r"\bbadblocks .*-\w*b\s*(?<block>\d+).*?(?<device>/dev/\S+)", Does::Begins),
-        Line(r"\bbadblocks .*?(?<device>/dev/\S+)", Does::Begins),
-        Line(r"^\s*(?:Checking blocks|From block) (?<first>\d+) to (?<last>\d+)", Does::Says),
-        Line(
-            r"(?i)^\s*checking for bad blocks.*(?<way>read-only|read-write|non-destructive)",
-            Does::Says,
-        ),
-        Line(r"^\s*Testing with .*pattern", Does::Repeats),
-        Line(VERDICT, Does::Gives(verdict)),
-    ],
-);
+pub(super) static TABLE: Tool = tool! {
+    "badblocks", "badblocks output", 1024.0;
+    ["a line 'Pass completed, .. bad blocks found.'": VERDICT]
+    Begins r"\bbadblocks .*-\w*b\s*(?<block>\d+).*?(?<device>/dev/\S+)";
+    Begins r"\bbadblocks .*?(?<device>/dev/\S+)";
+    Says r"^\s*(?:Checking blocks|From block) (?<first>\d+) to (?<last>\d+)";
+    Says r"(?i)^\s*checking for bad blocks.*(?<way>read-only|read-write|non-destructive)";
+    Repeats r"^\s*Testing with .*pattern";
+    Gives VERDICT => verdict;
+};
 
 fn verdict(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     let way = if known.has("way") { known.text("way") } else { "pass" };

@@ -6,8 +6,7 @@ use record::units::KIB;
 use record::{Cell, Direction, Params, Path, Pattern, Region};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, other, rates};
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 use super::text::{number, prefix, short, size, time_ns, with_unit};
 
 /// A line of CSV: what precedes its figures, and what is between those of data and of files.
@@ -37,38 +36,21 @@ const NEWER: &str = csv!(
     r"(?:,[^,\n]*){4}"
 );
 
-pub(super) static TABLE: Tool = Tool::blocks(
-    "bonnie++",
-    "bonnie++ output",
-    &[sign!(
-        "a table headed '-Per Chr- --Block--' or a line of its CSV",
-        "-Per Chr-",
-        OLD,
-        NEW,
-        NEWER
-    )],
-    1024.0,
-    &[
-        Line(r"^\s*Version\s+(?<version>\S+) .*Output-", Does::Begins),
-        // `-s 0` leaves the first table out.
-        Line(r"^\s*Version\s+(?<version>\S+) .*-Sequential Create-", Does::Says),
-        Line(r"^\s*Concurrency\s+(?<threads>\d+)", Does::Says),
-        Line(
-            r"^\s*(?<row>(?:\S+\s+)?(?<span>\d[\d.]*[KMGTk])(?::(?<chunk>\S+))?(?<data>(?:\s+(?:\+{3,}|[\d.]+[kmgKMG]?)){2,12}))\s*$",
-            Does::Says,
-        ),
-        Line(
-            r"^\s*(?:\S+\s+)?(?<files>\d\S*)(?<creates>(?:\s+(?:\+{3,}|[\d.]+)){12})\s*$",
-            Does::Says,
-        ),
-        Line(r"^\s*Latency\s+(?<each_latency>.*)", Does::Says),
-        Line(NEW, Does::Gives(of_csv)),
-        Line(NEWER, Does::Gives(of_csv)),
-        Line(OLD, Does::Gives(of_csv)),
-    ],
-    of_run,
-    |known| Ok(of_results(known, &Results::of_table(known))),
-);
+pub(super) static TABLE: Tool = tool! {
+    "bonnie++", "bonnie++ output", 1024.0;
+    ["a table headed '-Per Chr- --Block--' or a line of its CSV": "-Per Chr-", OLD, NEW, NEWER]
+    Begins r"^\s*Version\s+(?<version>\S+) .*Output-";
+    // `-s 0` leaves the first table out.
+    Says r"^\s*Version\s+(?<version>\S+) .*-Sequential Create-";
+    Says r"^\s*Concurrency\s+(?<threads>\d+)";
+    Says r"^\s*(?<row>(?:\S+\s+)?(?<span>\d[\d.]*[KMGTk])(?::(?<chunk>\S+))?(?<data>(?:\s+(?:\+{3,}|[\d.]+[kmgKMG]?)){2,12}))\s*$";
+    Says r"^\s*(?:\S+\s+)?(?<files>\d\S*)(?<creates>(?:\s+(?:\+{3,}|[\d.]+)){12})\s*$";
+    Says r"^\s*Latency\s+(?<each_latency>.*)";
+    Gives NEW => of_csv;
+    Gives NEWER => of_csv;
+    Gives OLD => of_csv;
+}
+.facts(of_run).ends(|known| Ok(of_results(known, &Results::of_table(known))));
 
 /// Tests in the order of its columns: name, form, direction, order. Rates of the first five are
 /// KiB/s, all others are operations a second.

@@ -7,9 +7,8 @@ use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, io, label, moved, note, our_test, rate, whole_ns,
 };
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
-use super::text::{decimal, decimal_rate, prefix, re, short, size, whole, with_unit};
+use super::table::{Known, Tool, tool};
+use super::text::{decimal, decimal_rate, prefix, re, size, whole, with_unit};
 
 /// Words and their order differ by language; the order of the figures is common to all: bytes (no
 /// other number precedes them), time, rate.
@@ -24,31 +23,21 @@ const END: &str = r"(?m)(?:,\s|，)\s*\d[\d.,e+-]*\s*[^\s\d,，/()]{0,10}(?:,\s|
 /// Parts of the words for "copied" in coreutils' translations (its msgid "%s bytes copied, %s, %s").
 const COPIED: &str = "(?i)copied|kopiert|kopeeritud|copié|copiad|copiat|kopiran|복사|gekopieerd|kopyaland|скопи|скопі|скапі|已复制|已複製|コピー|kopierad|kopioitu|skopiowan|zkopírován|skopírov|kopieret|cóipeáil|másolva|disalin|chép";
 
-pub(super) static RUNS: Tool = Tool::blocks(
-    "dd",
-    "dd output",
-    &[sign!("'.. records out'", COUNTS, END), sign!("a line '.. bytes .. copied, .. s, ..'", END)],
-    1000.0,
-    &[
-        // A command, with or without a prompt; the medium is what it reads or writes.
-        Line(
-            r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bif=(?<path>\S+).*\sof=/dev/null\b.*)",
-            Does::Begins,
-        ),
-        Line(
-            r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bof=/dev/null\s.*\bif=(?<path>\S+).*)",
-            Does::Begins,
-        ),
-        Line(r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bof=(?<path>\S+).*)", Does::Begins),
-        Line(r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bif=\S.*)", Does::Begins),
-        Line(COUNTS, Does::Says),
-        Line(BSD, Does::Gives(of_summary)),
-        Line(SUMMARY, Does::Gives(of_summary)),
-        Line(r"^[^\d(]*\d+(?:[^\d.,+x]|$)", Does::Wraps),
-    ],
-    of_run,
-    |_| Ok(Vec::new()),
-);
+pub(super) static RUNS: Tool = tool! {
+    "dd", "dd output", 1000.0;
+    ["'.. records out'": COUNTS, END]
+    ["a line '.. bytes .. copied, .. s, ..'": END]
+    // A command, with or without a prompt; the medium is what it reads or writes.
+    Begins r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bif=(?<path>\S+).*\sof=/dev/null\b.*)";
+    Begins r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bof=/dev/null\s.*\bif=(?<path>\S+).*)";
+    Begins r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bof=(?<path>\S+).*)";
+    Begins r"(?:^|\s)(?<command>(?:\S*/)?dd\s.*\bif=\S.*)";
+    Says COUNTS;
+    Gives BSD => of_summary;
+    Gives SUMMARY => of_summary;
+    Wraps r"^[^\d(]*\d+(?:[^\d.,+x]|$)";
+}
+.facts(of_run);
 
 /// Takes the command, and drops results that the last one continues: of its progress, and at errors
 /// after which dd goes on (`conv=noerror`).
@@ -56,18 +45,17 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     let goes_on = known.text("command").contains("noerror");
     let is_last = known.has("each_counts");
     if !known.has("bytes") {
-        let words = known.text("command").split_whitespace().take(30);
-        if run.command.is_empty() {
-            run.command = words.map(|word| short(word, 200)).collect();
-        }
+        run.take_command(known.text("command"));
         return;
     }
     let shown = known.count("shown").unwrap_or(0) as usize;
     let Some(last) = run.cells.len().checked_sub(1) else { return };
     let first = last.saturating_sub(shown);
-    let is_more = |a: &Cell, b: &Cell| a.bytes <= b.bytes && a.elapsed_ns <= b.elapsed_ns;
+    let is_more = |(_, a): &(usize, Cell), (_, b): &(usize, Cell)| {
+        a.bytes <= b.bytes && a.elapsed_ns <= b.elapsed_ns
+    };
     if (is_last || goes_on) && run.cells[first..].is_sorted_by(is_more) {
-        run.retain(|at| !(first..last).contains(&at));
+        run.cells.drain(first..last);
     }
     known.set("shown", if is_last && !goes_on { 0 } else { run.cells.len() - first });
     if is_last && !goes_on {
@@ -193,28 +181,17 @@ fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
 }
 
 /// A direction that a list already has begins the list of another medium.
-pub(super) static SWEEP: Tool = Tool::new(
-    "dd",
-    "a dd sweep",
+pub(super) static SWEEP: Tool = tool! {
+    "dd", "a dd sweep", 1000.0;
     // Many tools print a single rate after "Read:".
-    &[sign!(
-        "a line 'Write: .. MB/s .. MB/s' or 'Read: ..', after 'Block: 4K 8K ..'",
-        r"(?im)^\s*(?:Write|Read|Block)\s*:\s*\d[^\n]*B/s[^\n]*B/s",
-        r"(?ims)^\s*Block\s*:.*^\s*(?:Write|Read)\s*:\s*\d[^\n]*B/s"
-    )],
-    1000.0,
-    &[
-        Line(r"(?i)^\s*Block\s*:(?<sizes>(?:\s+\d+[KM]\w*){9})\s*$", Does::Says),
-        Line(r"(?i)^\s*Block\s*:", Does::Wraps),
-        Line(r"(?i)^\s*Block\s*:(?<sizes>.*)", Does::Says),
-        Line(
-            r"(?i)^\s*(?<way>Write|Read)\s*:(?<rates>(?:\s+\S+\s+\S*B/s){9})\s*$",
-            Does::Gives(of_rates),
-        ),
-        Line(r"(?i)^\s*(?:Write|Read)\s*:\s*\d", Does::Wraps),
-        Line(r"(?i)^\s*(?<way>Write|Read)\s*:(?<rates>.*B/s.*)", Does::Gives(of_rates)),
-    ],
-)
+    ["a line 'Write: .. MB/s .. MB/s' or 'Read: ..', after 'Block: 4K 8K ..'": r"(?im)^\s*(?:Write|Read|Block)\s*:\s*\d[^\n]*B/s[^\n]*B/s", r"(?ims)^\s*Block\s*:.*^\s*(?:Write|Read)\s*:\s*\d[^\n]*B/s"]
+    Says r"(?i)^\s*Block\s*:(?<sizes>(?:\s+\d+[KM]\w*){9})\s*$";
+    Wraps r"(?i)^\s*Block\s*:";
+    Says r"(?i)^\s*Block\s*:(?<sizes>.*)";
+    Gives r"(?i)^\s*(?<way>Write|Read)\s*:(?<rates>(?:\s+\S+\s+\S*B/s){9})\s*$" => of_rates;
+    Wraps r"(?i)^\s*(?:Write|Read)\s*:\s*\d";
+    Gives r"(?i)^\s*(?<way>Write|Read)\s*:(?<rates>.*B/s.*)" => of_rates;
+}
 .one_medium_each();
 
 /// Block sizes of the script behind these lists.

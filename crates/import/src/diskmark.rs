@@ -10,43 +10,29 @@ use regex::Regex;
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, io, label, note, other, our_test, rates, word,
 };
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 use super::text::{group, re, short, size};
 
 /// "SEQ    1MiB (Q=  8, T= 1):   194.805 MB/s [    185.8 IOPS] < 42830.02 us>".
 const RESULT: &str = r"(?m)^[ \t]*(?<line>(?<order>Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):(?<rate>[^:\n]*)MB/s(?:.*?\[(?<iops>.*?)IOPS)?(?:.*?<(?<us>.*?)us>)?";
 
-pub(super) static TABLE: Tool = Tool::blocks(
-    "CrystalDiskMark",
-    "KDiskMark or CrystalDiskMark text",
-    &[
-        sign!("lines 'Random 4 KiB (Q= 1, T= 1): .. MB/s' or 'Sequential Read : .. MB/s'", RESULT),
-        sign!(
-            "'[Read]' and '[Write]', or 'Read' and 'Write' in the lines",
-            r"(?m)^\s*(?:\[(?:Read|Write|Mix)\]|(?:Sequential|Random|SEQ|RND).* (?i:read|write))"
-        ),
-    ],
-    1000.0,
-    &[
-        Line(r"(?<kdiskmark>KDiskMark) ?(?:\((?<version>.*?)\)|:)", Does::Begins),
-        Line(r"(?<kdiskmark>github\.com/JonMagon/KDiskMark)", Does::Begins),
-        Line(r"CrystalDiskMark (?<version>.*?) ", Does::Begins),
-        Line(r"^\s*\[(?<section>Read|Write|Mix)\]", Does::Says),
-        Line(
-            r"^\s*(?<each_zero>(?:Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):\s*0[.,]0+ MB/s",
-            Does::Says,
-        ),
-        Line(RESULT, Does::Gives(of_result)),
-        // "Test: 1 GiB (x5) [Interval: 5 sec]": size of the file, and number of repetitions.
-        Line(r"^\s*Test[ :]*(?<span>[^(\[]*)(?:.*\(x(?<runs>\d+)\))?", Does::Says),
-        Line(r"^\s*Date.*?:(?<date>.*)", Does::Says),
-        Line(r"^\s*OS.*?:.*\[linux (?<kernel>.*?)\]", Does::Says),
-        Line(r"MB/s\]? = 1", Does::Repeats),
-    ],
-    of_run,
-    |_| Ok(Vec::new()),
-);
+pub(super) static TABLE: Tool = tool! {
+    "CrystalDiskMark", "KDiskMark or CrystalDiskMark text", 1000.0;
+    ["lines 'Random 4 KiB (Q= 1, T= 1): .. MB/s' or 'Sequential Read : .. MB/s'": RESULT]
+    ["'[Read]' and '[Write]', or 'Read' and 'Write' in the lines": r"(?m)^\s*(?:\[(?:Read|Write|Mix)\]|(?:Sequential|Random|SEQ|RND).* (?i:read|write))"]
+    Begins r"(?<kdiskmark>KDiskMark) ?(?:\((?<version>.*?)\)|:)";
+    Begins r"(?<kdiskmark>github\.com/JonMagon/KDiskMark)";
+    Begins r"CrystalDiskMark (?<version>.*?) ";
+    Says r"^\s*\[(?<section>Read|Write|Mix)\]";
+    Says r"^\s*(?<each_zero>(?:Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):\s*0[.,]0+ MB/s";
+    Gives RESULT => of_result;
+    // "Test: 1 GiB (x5) [Interval: 5 sec]": size of the file, and number of repetitions.
+    Says r"^\s*Test[ :]*(?<span>[^(\[]*)(?:.*\(x(?<runs>\d+)\))?";
+    Says r"^\s*Date.*?:(?<date>.*)";
+    Says r"^\s*OS.*?:.*\[linux (?<kernel>.*?)\]";
+    Repeats r"MB/s\]? = 1";
+}
+.facts(of_run);
 
 /// Units that KDiskMark's "MB/s" have had, in units of 10^6 bytes: 10^6, 1000 KiB, 1 MiB.
 const MEGABYTES: [(f64, &str); 3] = [
@@ -60,25 +46,17 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     if known.has("kdiskmark") {
         run.tool = "KDiskMark";
     }
-    if known.has("version") {
-        run.version = short(known.text("version"), 20);
-    }
     let runs = known.count("runs").unwrap_or(1);
-    for cell in run.cells.iter_mut().filter(|cell| cell.params.span_bytes.is_none()) {
+    for (_, cell) in run.cells.iter_mut().filter(|(_, cell)| cell.params.span_bytes.is_none()) {
         cell.params.span_bytes = known.size("span");
         cell.metrics.other.get_mut("mean_latency_ns").into_iter().for_each(|ns| ns.n = runs);
     }
-    let mut add = |text: String| {
-        if !run.notes.contains(&text) {
-            run.notes.push(text);
-        }
-    };
     for line in known.each("each_zero") {
-        add(format!("{}: a rate of 0: the test failed or was not run", short(line, 60)));
+        run.note(format!("{}: a rate of 0: the test failed or was not run", short(line, 60)));
     }
     if known.has("date") {
         let date = short(known.text("date"), 40);
-        add(format!("measured {date} by the clock of its host"));
+        run.note(format!("measured {date} by the clock of its host"));
     }
     if known.has("kernel") {
         let kernel = Some(short(known.text("kernel"), 60));

@@ -13,77 +13,45 @@ use super::failed;
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, io, moved, note, of_sectors, other, whole_ns,
 };
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 use super::text::{group, number, rate_in, re, short, time_ns, whole, with_unit};
 
-pub(super) static TABLE: Tool = Tool::blocks(
-    "f3",
-    "f3 output",
-    &[
-        sign!(
-            "a line 'F3 read ..', 'Validating file ..', 'Creating file ..' or 'Device geometry:'",
-            r"(?m)^\s*(?:F3 (?:read|write|probe)|Validating file |Creating file |Device geometry:)"
-        ),
-        sign!(
-            "an average speed, 'Data OK: ..' or '*Usable* size: ..'",
-            r"(?im)average .*speed|Data OK:|\*(?:Usable|Real)\* size:|^Creating file .* failure: "
-        ),
-    ],
-    1024.0,
-    &[
-        Line(r"^\s*(?<head>F3) (?:read|write|probe).*?(?<version>\S*)\s*$", Does::Begins),
-        Line(r"(?<failure> failure: )", Does::Leaves),
-        Line(r"^\s*(?<each_unread>(?:Validating file .*)?NOT fully read due to .*)", Does::Says),
-        Line(r"(?<unread>Not all data was read due to I/O error)", Does::Says),
-        // "Creating file 1.h2w ... OK! Avg: 20.13 MB/s", "Min: 9.91 MB/s, Max: 22.40 MB/s".
-        Line(
-            r"^\s*(?<each_file>(?:Creating|Validating) file \d+\..*Avg: \S+ [^\s,]+|Min: \S+ [^\s,]+, Max: \S+ [^\s,]+)",
-            Does::Says,
-        ),
-        Line(r"^\s*(?<each_validated>Validating file )", Does::Says),
-        Line(r"^Creating file .*%.* -- ", Does::Repeats),
-        Line(r"^\s*(?<each_missing>Missing file.*)", Does::Says),
-        Line(r"^\s*Data OK:(?:.*\(\s*(?<good>\S+))?", Does::Says),
-        Line(r"^\s*Data LOST:(?:.*\(\s*(?<lost>\S+))?", Does::Says),
-        Line(r"^\s*Corrupted:(?:.*\(\s*(?<corrupted>\S+))?", Does::Says),
-        Line(r"^\s*Slightly changed:(?:.*\(\s*(?<changed>\S+))?", Does::Says),
-        Line(r"^\s*(?<counted>Overwritten:)(?:.*\(\s*(?<overwritten>\S+))?", Does::Says),
-        // "Average sequential read speed: 352.86 MB/s (2412544 sectors / 6.83s)".
-        Line(
-            r"(?i)^\s*average (?:writing|reading|sequential (?:read|write)) speed:\s*NO DATA",
-            Does::Repeats,
-        ),
-        Line(
-            r"(?i)^\s*average (?:writing|sequential write) speed:\s*(?<write>[\d.]\S* \S+/s)\s*(?:\((?<write_sectors>\S+).*? / (?<write_time>.*)\))?",
-            Does::Says,
-        ),
-        Line(
-            r"(?i)^\s*average (?:reading|sequential read) speed:\s*(?<read>[\d.]\S* \S+/s)\s*(?:\((?<read_sectors>\S+).*? / (?<read_time>.*)\))?",
-            Does::Says,
-        ),
-        Line(r"(?i)^\s*average .*speed", Does::Wraps),
-        // f3probe.
-        Line(
-            r"The device `(?<path>.*?)'.*?(?:counterfeit of type (?<fake>\S+)|is (?<fine>the real thing)|is (?<damaged>damaged))?\s*$",
-            Does::Says,
-        ),
-        Line(r"^\s*\*(?:Usable|Real)\* size:[^(]*\((?<real>\d+) block", Does::Says),
-        Line(r"^\s*Announced size:[^(]*\((?<announced>\d+) block", Does::Says),
-        Line(r"^\s*Approximate cache size:[^(]*\((?<cache>\d+) block", Does::Says),
-        Line(r"^\s*Module:.*\(2\^(?<module>\d+) Byte", Does::Says),
-        Line(r"^\s*Physical block size:.*\(2\^(?<order>\d+) Byte", Does::Says),
-        Line(r"^\s*Probe time:(?<probed>.*)", Does::Says),
-        // "Sequential write: 12.30 MB/s (1044481 blocks / 4.46s)".
-        Line(
-            r"^\s*(?<each_probed>(?:Sequential write|Random write|Random read):.*\(\d+\D.*? / .*\))",
-            Does::Says,
-        ),
-        Line(r"^\s*(?:Operation:|Write:|Read:|Reset:)| blocks / |avg of", Does::Repeats),
-    ],
-    of_run,
-    of_block,
-);
+pub(super) static TABLE: Tool = tool! {
+    "f3", "f3 output", 1024.0;
+    ["a line 'F3 read ..', 'Validating file ..', 'Creating file ..' or 'Device geometry:'": r"(?m)^\s*(?:F3 (?:read|write|probe)|Validating file |Creating file |Device geometry:)"]
+    ["an average speed, 'Data OK: ..' or '*Usable* size: ..'": r"(?im)average .*speed|Data OK:|\*(?:Usable|Real)\* size:|^Creating file .* failure: "]
+    Begins r"^\s*(?<head>F3) (?:read|write|probe).*?(?<version>\S*)\s*$";
+    Leaves r"(?<failure> failure: )";
+    Says r"^\s*(?<each_unread>(?:Validating file .*)?NOT fully read due to .*)";
+    Says r"(?<unread>Not all data was read due to I/O error)";
+    // "Creating file 1.h2w ... OK! Avg: 20.13 MB/s", "Min: 9.91 MB/s, Max: 22.40 MB/s".
+    Says r"^\s*(?<each_file>(?:Creating|Validating) file \d+\..*Avg: \S+ [^\s,]+|Min: \S+ [^\s,]+, Max: \S+ [^\s,]+)";
+    Says r"^\s*(?<each_validated>Validating file )";
+    Repeats r"^Creating file .*%.* -- ";
+    Says r"^\s*(?<each_missing>Missing file.*)";
+    Says r"^\s*Data OK:(?:.*\(\s*(?<good>\S+))?";
+    Says r"^\s*Data LOST:(?:.*\(\s*(?<lost>\S+))?";
+    Says r"^\s*Corrupted:(?:.*\(\s*(?<corrupted>\S+))?";
+    Says r"^\s*Slightly changed:(?:.*\(\s*(?<changed>\S+))?";
+    Says r"^\s*(?<counted>Overwritten:)(?:.*\(\s*(?<overwritten>\S+))?";
+    // "Average sequential read speed: 352.86 MB/s (2412544 sectors / 6.83s)".
+    Repeats r"(?i)^\s*average (?:writing|reading|sequential (?:read|write)) speed:\s*NO DATA";
+    Says r"(?i)^\s*average (?:writing|sequential write) speed:\s*(?<write>[\d.]\S* \S+/s)\s*(?:\((?<write_sectors>\S+).*? / (?<write_time>.*)\))?";
+    Says r"(?i)^\s*average (?:reading|sequential read) speed:\s*(?<read>[\d.]\S* \S+/s)\s*(?:\((?<read_sectors>\S+).*? / (?<read_time>.*)\))?";
+    Wraps r"(?i)^\s*average .*speed";
+    // f3probe.
+    Says r"The device `(?<path>.*?)'.*?(?:counterfeit of type (?<fake>\S+)|is (?<fine>the real thing)|is (?<damaged>damaged))?\s*$";
+    Says r"^\s*\*(?:Usable|Real)\* size:[^(]*\((?<real>\d+) block";
+    Says r"^\s*Announced size:[^(]*\((?<announced>\d+) block";
+    Says r"^\s*Approximate cache size:[^(]*\((?<cache>\d+) block";
+    Says r"^\s*Module:.*\(2\^(?<module>\d+) Byte";
+    Says r"^\s*Physical block size:.*\(2\^(?<order>\d+) Byte";
+    Says r"^\s*Probe time:(?<probed>.*)";
+    // "Sequential write: 12.30 MB/s (1044481 blocks / 4.46s)".
+    Says r"^\s*(?<each_probed>(?:Sequential write|Random write|Random read):.*\(\d+\D.*? / .*\))";
+    Repeats r"^\s*(?:Operation:|Write:|Read:|Reset:)| blocks / |avg of";
+}
+.facts(of_run).ends(of_block);
 
 const SECTOR: u64 = 512;
 /// Sectors of each file but the last.
@@ -92,9 +60,6 @@ const SECTORS_OF_A_FILE: u64 = GIB / SECTOR;
 const EIO: u32 = 5;
 
 fn of_run(known: &mut Known, run: &mut ImportedRun) {
-    if known.has("version") {
-        run.version = short(known.text("version"), 20);
-    }
     run.medium.capacity_bytes = blocks(known, "announced").or(run.medium.capacity_bytes);
 }
 

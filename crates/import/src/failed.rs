@@ -26,8 +26,10 @@ pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
     }
 }
 
-/// Meaning of a line with an error.
-struct ErrorLine {
+/// A line with an error.
+struct ErrorLine<'a> {
+    at: usize,
+    line: &'a str,
     tool: &'static str,
     /// Test and direction of ours.
     test: &'static str,
@@ -78,34 +80,47 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
         if reading.is_taken(at) {
             continue;
         }
-        let Some(place) = place(line.trim(), source) else { continue };
-        let Some(error) = error_of(line) else {
-            keep_message(found, &place, at, source, reading);
-            continue;
+        let Some(it) = error_line(at, line, source) else { continue };
+        let ended = result_of(found, &it, source, reading);
+        let is_kept = match error_of(line) {
+            Some(error) => {
+                end_result(found, &it, ended, &error, reading);
+                true
+            }
+            None => keep_message(found, &it, ended),
         };
-        // Each job of fio reports its own error at its end.
-        if place.tool == "fio" && is_reported(found, &error) {
+        if is_kept {
             reading.take(at);
-            continue;
         }
-        match result_of(found, &place, at, source, reading) {
-            Some((run, result)) => {
-                let cell = &mut found[run].cells[result];
-                if cell.stop != Stop::Error {
-                    end(cell, place.tool, &error);
-                }
-            }
-            None if error.origin == ErrorSide::Medium => {
-                let one = run_of(found, &place, at, line);
-                reading.add(&mut found[one], at, without_figures(&place, &error));
-            }
-            None => {
-                if let Some(cell) = result_before(found, place.tool, at) {
-                    end(cell, place.tool, &error);
-                }
-            }
-        }
-        reading.take(at);
+    }
+}
+
+/// Ends the result of an error, which is printed after it, or before it if only the host failed.
+fn end_result(
+    found: &mut Vec<ImportedRun>,
+    it: &ErrorLine,
+    ended: Option<(usize, usize)>,
+    error: &Errno,
+    reading: &mut Reading,
+) {
+    // Each job of fio reports its own error at its end.
+    if it.tool == "fio" && is_reported(found, error) {
+        return;
+    }
+    if ended.is_none() && error.origin == ErrorSide::Medium {
+        let params = Params { direction: it.direction, ..Params::default() };
+        let mut without_figures = cell(it.test, params);
+        end(&mut without_figures, it.tool, error);
+        let run = run_of(found, it);
+        reading.add(&mut found[run], it.at, without_figures);
+        return;
+    }
+    let before = || results(found, it.tool).filter(|(there, ..)| *there <= it.at).max();
+    let before = ended.or_else(|| before().map(|(_, run, result)| (run, result)));
+    let cell = before.map(|(run, result)| &mut found[run].cells[result].1);
+    // The first error counts.
+    if let Some(cell) = cell.filter(|cell| ended.is_none() || cell.stop != Stop::Error) {
+        end(cell, it.tool, error);
     }
 }
 
@@ -113,44 +128,29 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
 fn is_reported(found: &[ImportedRun], error: &Errno) -> bool {
     let words = error.to_string();
     let mut cells = found.iter().filter(|run| run.tool == "fio").flat_map(|run| &run.cells);
-    cells.any(|cell| {
+    cells.any(|(_, cell)| {
         let notes = cell.flags.iter().map(ToString::to_string);
         notes.chain(cell.reason.clone()).any(|text| text.ends_with(&words))
     })
 }
 
 /// Keeps a message without an error: of dd as a note of its result, of fio, which warns of the
-/// measurement, as one of its run.
-fn keep_message(
-    found: &mut [ImportedRun],
-    place: &ErrorLine,
-    at: usize,
-    source: &ImportText,
-    reading: &mut Reading,
-) {
-    let (_, message) = source.line(at).split_once(": ").unwrap_or_default();
-    let text = format!("{} said: {}", place.tool, short(message, LONGEST_MESSAGE));
-    match (place.tool, result_of(found, place, at, source, reading)) {
-        ("dd", Some((run, result))) => note(&mut found[run].cells[result], text),
+/// measurement, as one of its run; true if it did.
+fn keep_message(found: &mut [ImportedRun], it: &ErrorLine, ended: Option<(usize, usize)>) -> bool {
+    let (_, message) = it.line.split_once(": ").unwrap_or_default();
+    let text = format!("{} said: {}", it.tool, short(message, LONGEST_MESSAGE));
+    match (it.tool, ended) {
+        ("dd", Some((run, result))) => note(&mut found[run].cells[result].1, text),
         ("fio", next) => {
-            let last = found.iter().position(|run| run.tool == "fio");
-            let Some(run) = next.map(|(run, _)| run).or(last) else { return };
-            let notes = &mut found[run].notes;
-            if !notes.contains(&text) && notes.len() < MAX_MESSAGES {
-                notes.push(text);
+            let last = || found.iter().position(|run| run.tool == "fio");
+            let Some(run) = next.map(|(run, _)| run).or_else(last) else { return false };
+            if found[run].notes.len() < MAX_MESSAGES {
+                found[run].note(text);
             }
         }
-        _ => return,
+        _ => return false,
     }
-    reading.take(at);
-}
-
-/// Nearest result of the tool before a line.
-fn result_before<'a>(found: &'a mut [ImportedRun], tool: &str, at: usize) -> Option<&'a mut Cell> {
-    let runs = found.iter_mut().filter(|run| run.tool == tool);
-    let results = runs.flat_map(|run| run.places.iter().zip(&mut run.cells));
-    let before = results.filter(|(there, _)| **there <= at);
-    before.max_by_key(|(there, _)| **there).map(|(_, cell)| cell)
+    true
 }
 
 /// Error of "errno = 5 (..)", "errno=5 for ..", "err=5/file:.." by its number, else by the words of
@@ -162,34 +162,39 @@ fn error_of(line: &str) -> Option<Errno> {
     number.map(Errno::of_number).or_else(|| Errno::in_text(line))
 }
 
-fn place(line: &str, source: &ImportText) -> Option<ErrorLine> {
+fn error_line<'a>(at: usize, line: &'a str, source: &ImportText) -> Option<ErrorLine<'a>> {
     let (tool, _, test, direction, is_of_next) =
-        LINES[PATTERNS.matches(line).into_iter().next()?];
+        LINES[PATTERNS.matches(line.trim()).into_iter().next()?];
     let is_of_tool = match tool {
         "iozone" => source.contains("ozone"),
         "sysbench" => source.contains("sysbench"),
         _ => true,
     };
-    is_of_tool.then_some(ErrorLine { tool, test, direction, is_of_next })
+    is_of_tool.then_some(ErrorLine { at, line, tool, test, direction, is_of_next })
+}
+
+/// Results of a tool: line, and indices of run and cell.
+fn results<'a>(
+    found: &'a [ImportedRun],
+    tool: &'a str,
+) -> impl Iterator<Item = (usize, usize, usize)> + 'a {
+    let runs = found.iter().enumerate().filter(move |(_, run)| run.tool == tool);
+    runs.flat_map(|(run, one)| {
+        one.cells.iter().enumerate().map(move |(result, (there, _))| (*there, run, result))
+    })
 }
 
 /// Run and cell which an error ended and which are printed after it, as indices.
 fn result_of(
     found: &[ImportedRun],
-    place: &ErrorLine,
-    at: usize,
+    it: &ErrorLine,
     source: &ImportText,
     reading: &Reading,
 ) -> Option<(usize, usize)> {
-    let runs =
-        found.iter().enumerate().filter(|(_, run)| place.is_of_next && run.tool == place.tool);
-    let results = runs.flat_map(|(run, one)| {
-        one.places.iter().enumerate().map(move |(result, there)| (*there, run, result))
-    });
-    let fits = |run: usize, result: usize| {
-        place.tool != "f3" || found[run].cells[result].test == place.test
-    };
-    let next = results.filter(|(there, run, result)| *there >= at && fits(*run, *result)).min();
+    let fits =
+        |run: usize, result: usize| it.tool != "f3" || found[run].cells[result].1.test == it.test;
+    let next = results(found, it.tool).filter(|_| it.is_of_next);
+    let next = next.filter(|(there, run, result)| *there >= it.at && fits(*run, *result)).min();
     // Between an error of dd and its figures there are only lines of dd.
     let is_of_dd = |at: usize| {
         let line = source.line(at).trim();
@@ -197,34 +202,28 @@ fn result_of(
         is_its || line.is_empty()
     };
     let is_near = |there: usize| {
-        place.tool != "dd" || there - at < MAX_LINES_BETWEEN && (at..there).all(is_of_dd)
+        it.tool != "dd" || there - it.at < MAX_LINES_BETWEEN && (it.at..there).all(is_of_dd)
     };
     next.filter(|(there, ..)| is_near(*there)).map(|(_, run, result)| (run, result))
 }
 
 /// Index of the tool's run that is nearest before a line, else of a new one. Only runs on the device
 /// that the line names count.
-fn run_of(found: &mut Vec<ImportedRun>, place: &ErrorLine, at: usize, line: &str) -> usize {
-    let named = re!("/dev/[A-Za-z0-9/_-]*").find(line).map(|device| device.as_str());
+fn run_of(found: &mut Vec<ImportedRun>, it: &ErrorLine) -> usize {
+    let named = re!("/dev/[A-Za-z0-9/_-]*").find(it.line).map(|device| device.as_str());
     let is_its = |run: &ImportedRun| {
-        run.tool == place.tool && named.is_none_or(|device| run.target.path == device)
+        run.tool == it.tool && named.is_none_or(|device| run.target.path == device)
     };
     let before = |run: &ImportedRun| {
-        run.places.iter().copied().filter(|there| *there <= at).chain([run.begin]).max()
+        let places = run.cells.iter().map(|(there, _)| *there);
+        places.filter(|there| *there <= it.at).chain([run.begin]).max()
     };
     let runs = found.iter().enumerate().filter(|(_, run)| is_its(run));
     if let Some((run, _)) = runs.max_by_key(|(_, run)| before(run)) {
         return run;
     }
-    let mut one = ImportedRun::by(place.tool);
+    let mut one = ImportedRun::by(it.tool);
     named.iter().for_each(|device| one.on(device));
     found.push(one);
     found.len() - 1
-}
-
-fn without_figures(place: &ErrorLine, error: &Errno) -> Cell {
-    let params = Params { direction: place.direction, ..Params::default() };
-    let mut cell = cell(place.test, params);
-    end(&mut cell, place.tool, error);
-    cell
 }

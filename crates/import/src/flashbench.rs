@@ -10,37 +10,25 @@ use regex::Captures;
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, other, rate};
 use super::reading::Reading;
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 use super::text::{ImportText, group, number, prefix, re, size, whole, with_unit};
 
-pub(super) static ALIGN: Tool = Tool::blocks(
-    "flashbench",
-    "flashbench -a output",
-    &[
-        sign!("lines that begin with 'align' and a number", r"(?m)^\s*align \d+(?:\s|$)"),
-        sign!("times 'pre', 'on', 'post' and 'diff'", TIMES),
-    ],
-    1000.0,
-    &[
-        Line(r"flashbench .*?(?:--blocksize=|-b )\s*(?<block>\S+)", Does::Says),
-        Line(TIMES, Does::Gives(of_boundary)),
-        Line(r"^\s*align \d+(?:\s|$)", Does::Wraps),
-        Line(
-            r"^\s*align \d+(?:\s|$)",
-            Does::Gives(|known| Err(known.bad("not all of pre, on, post and diff are there"))),
-        ),
-    ],
-    join_listing,
-    |_| Ok(Vec::new()),
-);
+pub(super) static ALIGN: Tool = tool! {
+    "flashbench", "flashbench -a output", 1000.0;
+    ["lines that begin with 'align' and a number": r"(?m)^\s*align \d+(?:\s|$)"]
+    ["times 'pre', 'on', 'post' and 'diff'": TIMES]
+    Says r"flashbench .*?(?:--blocksize=|-b )\s*(?<block>\S+)";
+    Gives TIMES => of_boundary;
+    Wraps r"^\s*align \d+(?:\s|$)";
+    Gives r"^\s*align \d+(?:\s|$)" => |known| Err(known.bad("not all of pre, on, post and diff are there"));
+}
+.facts(join_listing);
 
-pub(super) static AREAS: Tool = Tool::by_hand(
-    "flashbench --open-au or --find-fat output",
-    &[sign!("lines '4MiB  1.589G/  865M/s'", ROW)],
-    &[],
-    read_areas,
-);
+pub(super) static AREAS: Tool = tool! {
+    "", "flashbench --open-au or --find-fat output", 1000.0;
+    ["lines '4MiB  1.589G/  865M/s'": ROW]
+}
+.by_hand(read_areas);
 
 /// Times in a line of a listing; the names are in their order, "diff" first.
 const SIDES: [&str; 4] = ["diff", "on", "post", "pre"];
@@ -92,7 +80,7 @@ fn join_listing(known: &mut Known, run: &mut ImportedRun) {
         return;
     };
     let (listing, row) = run.cells.split_at_mut(last);
-    let (listing, row) = (&mut listing[last - 1], &row[0]);
+    let (listing, row) = (&mut listing[last - 1].1, &row[0].1);
     let is_there = |point: &[f64; 2]| point[0] == row.series[0].points[0][0];
     if listing.series[0].points.iter().any(is_there) {
         return;
@@ -103,7 +91,7 @@ fn join_listing(known: &mut Known, run: &mut ImportedRun) {
     }
     listing.params.block_bytes = listing.params.block_bytes.min(row.params.block_bytes);
     listing.flags = if row.flags.is_empty() { listing.flags.clone() } else { row.flags.clone() };
-    run.retain(|at| at < last);
+    run.cells.truncate(last);
 }
 
 /// Bytes a second of "865M/s", "1.589G/" and "12.34G", and true if the unit was cut off.

@@ -4,32 +4,18 @@
 use record::{Cell, Direction, Params, Pattern, Region, metric, test};
 
 use super::imported_run::{ImportTrouble, cell, estimate, io, note, other};
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 
 const HEAD: &str = r"(?m)^\s*Average (?:Read Rate|Write Rate|Access Time):?\s+\d";
 
-pub(super) static TABLE: Tool = Tool::new(
-    "GNOME Disks",
-    "the benchmark of GNOME Disks",
-    &[sign!("lines 'Average Read Rate .. MB/s' and 'Average Access Time .. ms'", HEAD)],
-    1000.0,
-    &[
-        Line(
-            r"^\s*(?:Disk or Device|Device|Disk):?\s+(?:(?<model>.*?) )?[—–(-]*\s*\(?(?<device>/dev/\w+)\)?\s*$",
-            Does::Begins,
-        ),
-        Line(r"^\s*Sample Size:?\s+(?<block>[\d.]+ [KM]i?B)", Does::Says),
-        Line(
-            r"^\s*Average (?<way>Read|Write) Rate:?\s+(?<rate>[\d.,]+ \S+/s)(?:.*?(?<samples>\d+) samples)?",
-            Does::Gives(of_rate),
-        ),
-        Line(
-            r"^\s*Average Access Time:?\s+(?<time>[\d.,]+ ?\w+)(?:.*?(?<samples>\d+) samples)?",
-            Does::Gives(of_access),
-        ),
-    ],
-);
+pub(super) static TABLE: Tool = tool! {
+    "GNOME Disks", "the benchmark of GNOME Disks", 1000.0;
+    ["lines 'Average Read Rate .. MB/s' and 'Average Access Time .. ms'": HEAD]
+    Begins r"^\s*(?:Disk or Device|Device|Disk):?\s+(?:(?<model>.*?) )?[—–(-]*\s*\(?(?<device>/dev/\w+)\)?\s*$";
+    Says r"^\s*Sample Size:?\s+(?<block>[\d.]+ [KM]i?B)";
+    Gives r"^\s*Average (?<way>Read|Write) Rate:?\s+(?<rate>[\d.,]+ \S+/s)(?:.*?(?<samples>\d+) samples)?" => of_rate;
+    Gives r"^\s*Average Access Time:?\s+(?<time>[\d.,]+ ?\w+)(?:.*?(?<samples>\d+) samples)?" => of_access;
+};
 
 fn of_rate(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     let direction = known.direction("way");

@@ -6,54 +6,28 @@ use record::units::MIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region};
 
 use super::imported_run::{ImportTrouble, cell, estimate, io, note, of_sectors};
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
-use super::text::short;
+use super::table::{Known, Tool, tool};
 
 const SECTOR: u64 = 512;
 
 /// An output begins with its verdict, and ends with the version.
-pub(super) static TABLE: Tool = Tool::blocks(
-    "H2testw",
-    "H2testw output",
-    &[sign!(
-        "a line 'Writing speed: .. MByte/s' or '.. GByte OK (.. sectors)'",
-        r"(?m)^[ \t]*(?:(?:Writing|Reading) speed|Schreibrate|Leserate):.*Byte/s|OK \(.*?\d+ (?:sectors|Sektoren)\)"
-    )],
-    1024.0,
-    &[
-        // "Warning: Only 31982 of 31983 MByte tested."
-        Line(
-            r"^\s*(?:Warning: Only|Warnung: Nur|Achtung: Nur) (?<part>\d+) .*MByte ",
-            Does::Begins,
-        ),
-        Line(r"(?<fine>Test finished without errors|kein Fehler aufgetreten)", Does::Says),
-        Line(r"OK \(.*?(?<good>\d+) (?:sectors|Sektoren)\)", Does::Says),
-        Line(r"(?:DATA LOST|DATEN VERLOREN).*?(?<lost>\d+) (?:sectors|Sektoren)\)", Does::Says),
-        Line(
-            r"(?:overwritten|überschrieben).*?(?<overwritten>\d+) (?:sectors|Sektoren)\)",
-            Does::Says,
-        ),
-        Line(
-            r"(?:slightly changed|leicht verändert|leicht geändert).*?(?<changed>\d+) (?:sectors|Sektoren)\)",
-            Does::Says,
-        ),
-        Line(
-            r"^\s*(?:First error at offset:|Erster Fehler bei Offset:)\s*0x(?<first>\S+)",
-            Does::Says,
-        ),
-        Line(r"^\s*(?:Writing speed|Schreibrate):(?<write>.*Byte/s)", Does::Says),
-        Line(r"^\s*(?:Reading speed|Leserate):(?<read>.*Byte/s)", Does::Says),
-        Line(r"^\s*H2testw v(?<version>\d.*)", Does::Begins),
-        Line(r"\d+ (?:sectors|Sektoren)\)|^\s*Details:", Does::Repeats),
-    ],
-    |known, run| {
-        if known.has("version") {
-            run.version = short(known.text("version"), 20);
-        }
-    },
-    of_output,
-);
+pub(super) static TABLE: Tool = tool! {
+    "H2testw", "H2testw output", 1024.0;
+    ["a line 'Writing speed: .. MByte/s' or '.. GByte OK (.. sectors)'": r"(?m)^[ \t]*(?:(?:Writing|Reading) speed|Schreibrate|Leserate):.*Byte/s|OK \(.*?\d+ (?:sectors|Sektoren)\)"]
+    // "Warning: Only 31982 of 31983 MByte tested."
+    Begins r"^\s*(?:Warning: Only|Warnung: Nur|Achtung: Nur) (?<part>\d+) .*MByte ";
+    Says r"(?<fine>Test finished without errors|kein Fehler aufgetreten)";
+    Says r"OK \(.*?(?<good>\d+) (?:sectors|Sektoren)\)";
+    Says r"(?:DATA LOST|DATEN VERLOREN).*?(?<lost>\d+) (?:sectors|Sektoren)\)";
+    Says r"(?:overwritten|überschrieben).*?(?<overwritten>\d+) (?:sectors|Sektoren)\)";
+    Says r"(?:slightly changed|leicht verändert|leicht geändert).*?(?<changed>\d+) (?:sectors|Sektoren)\)";
+    Says r"^\s*(?:First error at offset:|Erster Fehler bei Offset:)\s*0x(?<first>\S+)";
+    Says r"^\s*(?:Writing speed|Schreibrate):(?<write>.*Byte/s)";
+    Says r"^\s*(?:Reading speed|Leserate):(?<read>.*Byte/s)";
+    Begins r"^\s*H2testw v(?<version>\d.*)";
+    Repeats r"\d+ (?:sectors|Sektoren)\)|^\s*Details:";
+}
+.ends(of_output);
 
 fn of_output(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     let mut cells: Vec<Cell> = verified(known)?.into_iter().collect();

@@ -4,35 +4,21 @@ use record::units::MIB;
 use record::{Cell, Direction, Flag, Params, Path, Pattern, test};
 
 use super::imported_run::{ImportTrouble, cell, estimate, io, note, whole_ns};
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 
 const HEAD: &str = r"(?m)^\s*Timing (?:.* reads.*: .* seconds|.*read\(\) failed: )|(?i:\bhdparm\b[^.\n]*? (?:is|was|of|gives|gave|says|said|shows|showed|reports|reported|got) (?:about |only )?\d[\d.]* ?M)";
 
-pub(super) static TABLE: Tool = Tool::new(
-    "hdparm",
-    "hdparm output",
-    &[sign!(
-        "'Timing .. reads: .. MB in .. seconds = .. MB/sec', or this rate in a sentence",
-        HEAD
-    )],
-    1024.0,
-    &[
-        Line(r"^\s*(?<device>/dev/\S+):\s*$", Does::Begins),
-        // hdparm's GB of an offset are 2^30 bytes.
-        Line(
-            r"^\s*Timing (?<kind>.*?) reads\s*(?:\(offset (?<offset>.*?)\)\s*)?:\s*(?<mib>\S*) .*? in\s+(?<seconds>\S*) seconds[^=]*=\s*(?<rate>\S+ \S+/sec)",
-            Does::Gives(timed),
-        ),
-        Line(r"^\s*Timing (?<kind>.*?) reads.*:.*/sec", Does::Gives(timed)),
-        Line(r"^\s*Timing .* reads", Does::Wraps),
-        // "According to hdparm the rate is 9.2megbytes per second".
-        Line(
-            r"(?i)\bhdparm\b[^.]*? (?:is|was|of|gives|gave|says|said|shows|showed|reports|reported|got) (?:about |only )?(?<words>\d[\d.]*) ?(?:meg ?a?bytes?|MBytes?|MB)(?: per sec(?:ond)?| ?/ ?s(?:ec)?)\b",
-            Does::Gives(in_words),
-        ),
-    ],
-);
+pub(super) static TABLE: Tool = tool! {
+    "hdparm", "hdparm output", 1024.0;
+    ["'Timing .. reads: .. MB in .. seconds = .. MB/sec', or this rate in a sentence": HEAD]
+    Begins r"^\s*(?<device>/dev/\S+):\s*$";
+    // hdparm's GB of an offset are 2^30 bytes.
+    Gives r"^\s*Timing (?<kind>.*?) reads\s*(?:\(offset (?<offset>.*?)\)\s*)?:\s*(?<mib>\S*) .*? in\s+(?<seconds>\S*) seconds[^=]*=\s*(?<rate>\S+ \S+/sec)" => timed;
+    Gives r"^\s*Timing (?<kind>.*?) reads.*:.*/sec" => timed;
+    Wraps r"^\s*Timing .* reads";
+    // "According to hdparm the rate is 9.2megbytes per second".
+    Gives r"(?i)\bhdparm\b[^.]*? (?:is|was|of|gives|gave|says|said|shows|showed|reports|reported|got) (?:about |only )?(?<words>\d[\d.]*) ?(?:meg ?a?bytes?|MBytes?|MB)(?: per sec(?:ond)?| ?/ ?s(?:ec)?)\b" => in_words;
+};
 
 /// Size of each read that `hdparm -t` and `-T` make.
 const READ_BYTES: u64 = 2 * MIB;

@@ -40,10 +40,8 @@ pub(super) struct ImportedRun {
     pub version: String,
     /// Form of the output, for a tool that prints one result in several forms.
     pub form: &'static str,
-    /// Results; the record gives them their ids.
-    pub cells: Vec<Cell>,
-    /// Line of each result in the text, from 0.
-    pub places: Vec<usize>,
+    /// Results, each with its line in the text, from 0; the record gives them their ids.
+    pub cells: Vec<(usize, Cell)>,
     /// Line with which it begins, from 0, for one without results.
     pub begin: usize,
     /// Number of the medium, from 1, if the text has results of several without their names.
@@ -69,23 +67,25 @@ impl ImportedRun {
         ImportedRun { tool, ..ImportedRun::default() }
     }
 
-    /// Adds a result at this line of the text.
-    pub fn push(&mut self, place: usize, cell: Cell) {
-        self.cells.push(cell);
-        self.places.push(place);
+    /// Adds a caveat about the whole run, once.
+    pub fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
     }
 
-    /// Keeps the results for which the closure returns true; it is called in their order.
-    pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
-        let kept: Vec<bool> = (0..self.cells.len()).map(&mut is_kept).collect();
-        let (mut cells, mut places) = (kept.iter(), kept.iter());
-        self.cells.retain(|_| cells.next() == Some(&true));
-        self.places.retain(|_| places.next() == Some(&true));
+    /// Takes a command line, if there is none yet.
+    pub fn take_command(&mut self, command: &str) {
+        if self.command.is_empty() {
+            let words = command.split_whitespace().take(60);
+            self.command = words.map(|word| short(word, 200)).collect();
+        }
     }
 
     /// Line of the first result; of the begin, where there is none.
     pub fn first_place(&self) -> usize {
-        self.places.iter().copied().min().unwrap_or(self.begin)
+        self.cells.iter().map(|(at, _)| *at).min().unwrap_or(self.begin)
     }
 
     /// True if it says what a medium is, and has no result.

@@ -9,29 +9,21 @@ use record::{
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, io, moved, note, other, percentiles, rates, whole_ns,
 };
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 use super::text::{group, number, prefix, re, size, time_ns, with_unit};
 
-pub(super) static TABLE: Tool = Tool::blocks(
-    "ioping",
-    "ioping output",
-    &[
-        sign!("a line '--- .. ioping statistics ---'", "ioping statistics ---"),
-        sign!("a line 'min/avg/max/mdev = ..'", r"(?m)^\s*min/avg/max/mdev = "),
-    ],
-    1024.0,
-    &[
-        // "4 KiB <<< /dev/loop0 (block device 1 GiB): request=2 time=155.3 us".
-        Line(r"^(?<each_request>.*(?:<<<|>>>|from) .*: request=.* time=\S+ \S+.*)$", Does::Says),
-        Line(r"--- (?<path>.*?)(?: \((?<place>.*)\))? ioping statistics ---", Does::Says),
-        Line(COMPLETED, Does::Says),
-        Line(r"^\s*generated .* requests in ", Does::Repeats),
-        Line(r"^\s*min/avg/max/mdev = (?<times>.*)", Does::Gives(finish)),
-    ],
-    place,
-    |_| Ok(Vec::new()),
-);
+pub(super) static TABLE: Tool = tool! {
+    "ioping", "ioping output", 1024.0;
+    ["a line '--- .. ioping statistics ---'": "ioping statistics ---"]
+    ["a line 'min/avg/max/mdev = ..'": r"(?m)^\s*min/avg/max/mdev = "]
+    // "4 KiB <<< /dev/loop0 (block device 1 GiB): request=2 time=155.3 us".
+    Says r"^(?<each_request>.*(?:<<<|>>>|from) .*: request=.* time=\S+ \S+.*)$";
+    Says r"--- (?<path>.*?)(?: \((?<place>.*)\))? ioping statistics ---";
+    Says COMPLETED;
+    Repeats r"^\s*generated .* requests in ";
+    Gives r"^\s*min/avg/max/mdev = (?<times>.*)" => finish;
+}
+.facts(place);
 
 /// "4 requests completed in 1.17 ms, 16 KiB read, 3.40 k iops, 13.3 MiB/s".
 const COMPLETED: &str = r"^\s*(?<ops>.*?)(?: requests)? completed in (?<time>[\d.]+ \w+)(?:, (?<amount>.*?) (?<way>read|written))?(?:, (?<iops>.*?) iops)?(?:, (?<rate>.* \S+/s))?";

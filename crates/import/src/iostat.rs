@@ -5,35 +5,24 @@ use record::units::{KIB, MIB};
 use record::{Cell, Host, Params, TargetKind};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, label, note, other, rates};
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 use super::text::{decimal, short};
 
 const HEAD: &str = r"(?m)^[ \t]*(?<head>(?:.*\s)?r/s\s(?:.*\s)?w/s\s.*%util)[ \t]*$";
 /// Figures of a device, which an old head may not name.
 const ROW: &str = r"^\s*(?:(?<device>[A-Za-z]\S*)\s+)?(?<row>[\d.,-]+(?:\s+[\d.,-]+){9,})\s*$";
 
-pub(super) static TABLE: Tool = Tool::blocks(
-    "iostat",
-    "iostat -x output",
-    &[
-        sign!("a head with 'r/s', 'w/s' and '%util'", HEAD),
-        sign!("a line of figures below it", r"(?m)%util[ \t]*\n.*\d\s+\d"),
-    ],
-    1024.0,
-    &[
-        // "Linux 6.1.0 (name) 11/20/26 _x86_64_ (2 CPU)". The name of the machine is left out.
-        Line(
-            r"^Linux (?<kernel>\S+).*?(?:\s_(?<arch>.*?)_\s.*?)?\((?:(?<cpus>\d+) )?[^(]*CPU\)",
-            Does::Says,
-        ),
-        Line(HEAD, Does::Says),
-        Line(ROW, Does::Gives(of_look)),
-        Line(r"^\s*(?<head>)$", Does::Leaves),
-    ],
-    of_run,
-    |_| Ok(Vec::new()),
-);
+pub(super) static TABLE: Tool = tool! {
+    "iostat", "iostat -x output", 1024.0;
+    ["a head with 'r/s', 'w/s' and '%util'": HEAD]
+    ["a line of figures below it": r"(?m)%util[ \t]*\n.*\d\s+\d"]
+    // "Linux 6.1.0 (name) 11/20/26 _x86_64_ (2 CPU)". The name of the machine is left out.
+    Says r"^Linux (?<kernel>\S+).*?(?:\s_(?<arch>.*?)_\s.*?)?\((?:(?<cpus>\d+) )?[^(]*CPU\)";
+    Says HEAD;
+    Gives ROW => of_look;
+    Leaves r"^\s*(?<head>)$";
+}
+.facts(of_run);
 
 fn of_run(known: &mut Known, run: &mut ImportedRun) {
     run.target.kind = TargetKind::Block;
@@ -46,7 +35,7 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
         });
     }
     let look = run.cells.len();
-    if let Some(cell) = run.cells.last_mut().filter(|_| known.has("row")) {
+    if let Some((_, cell)) = run.cells.last_mut().filter(|_| known.has("row")) {
         label(cell, "look", &look.to_string());
         if look == 1 && known.has("kernel") {
             note(cell, "the first look is the mean since the machine was started");

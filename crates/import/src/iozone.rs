@@ -6,10 +6,10 @@
 use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
+use super::IozoneUnit;
 use super::imported_run::{BUFFERED, ImportTrouble, cell, io, label, moved, note, other, rates};
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 use super::text::{group, number, re, short};
-use super::{IozoneUnit, sign};
 
 /// A line of results: kB of the file, kB of a record, and what follows.
 macro_rules! row {
@@ -30,57 +30,43 @@ const HEAD: &str = r"(?im)^(?<head>.*(?:kb.*reclen|reclen.*kb).*)$";
 /// "Children see throughput for  4 initial writers  =  12.3 kB/sec".
 const CHILDREN: &str = r"(?m)^\s*Children see throughput for\s*(?<threads>\S*)\s*(?<children>.*?)\s*=\s*(?<sum>\S*)\s*(?<unit>\S*).*$";
 
-pub(super) static TABLE: Tool = Tool::blocks(
-    "iozone",
-    "iozone output",
-    &[
-        sign!("a head with 'KB reclen'", HEAD, BARE, CHILDREN),
-        sign!("a line of results: KB, record length, then figures", ROW, CHILDREN),
-    ],
-    1024.0,
-    &[
-        Line("Iozone: Performance Test", Does::Begins),
-        Line(r"\$Revision:(?<version>[^$]*)", Does::Says),
-        Line(r"^\s*Run began:(?<began>.*)", Does::Begins),
-        Line("(?<printed>Command line used):(?<command>.*)", Does::Says),
-        // A command, after a prompt or in a sentence.
-        Line(r"\biozone3? (?<command>-[^`|>;]*)", Does::Begins),
-        Line("(?i)(?<direct>o_direct) feature enabled", Does::Says),
-        Line("(?i)include (?<fsync>fsync) in write timing", Does::Says),
-        Line(r"(?i)^\s*(?<synchronous>sync mode)", Does::Says),
-        Line(r"(?i)output is in (?<output>operations|kbytes)|^\s*(?<ops>ops mode)", Does::Says),
-        Line(r"(?i)(?<option>feature enabled|mode\.)", Does::Says),
-        Line(HEAD, Does::Says),
-        Line(r"^\s*Record Size(?<record_size>.*)", Does::Says),
-        Line(r"^\s*File size set to(?<file_size>.*)", Does::Says),
-        // A row of all columns is longer than a line of a terminal.
-        Line(row!(r"\d{2,13}", r"(?:\s+\d[\d.]*){13}"), Does::Gives(of_row)),
-        Line(row!(r"\d{2,13}", r"(?:\s+\d[\d.]*){5,12}"), Does::Wraps),
-        Line(ROW, Does::Gives(of_row)),
-        Line(row!(r"\d{2,13}", r"(?:\s+\S+){2,13}"), Does::Gives(of_odd_row)),
-        Line(CHILDREN, Does::Starts),
-        Line(
-            r"^\s*(?<each_seen>(?:(?:Parent sees|Min|Max|Avg) throughput|Min xfer).*=.*)",
-            Does::Says,
-        ),
-        Line(r"^\s*Time Resolution =|Processor cache", Does::Repeats),
-    ],
-    |known, run| {
-        if known.has("version") {
-            run.version = short(known.text("version"), 20);
-        }
-        if run.command.is_empty() && known.has("printed") {
-            let words = known.text("command").split_whitespace().take(60);
-            run.command = words.map(|word| short(word, 200)).collect();
-        }
-        let began = short(known.text("began"), 60);
-        let text = format!("began {began} by the clock of its host");
-        if !began.is_empty() && !run.notes.contains(&text) {
-            run.notes.push(text);
-        }
-    },
-    of_threads,
-);
+pub(super) static TABLE: Tool = tool! {
+    "iozone", "iozone output", 1024.0;
+    ["a head with 'KB reclen'": HEAD, BARE, CHILDREN]
+    ["a line of results: KB, record length, then figures": ROW, CHILDREN]
+    Begins "Iozone: Performance Test";
+    Says r"\$Revision:(?<version>[^$]*)";
+    Begins r"^\s*Run began:(?<began>.*)";
+    Says "(?<printed>Command line used):(?<command>.*)";
+    // A command, after a prompt or in a sentence.
+    Begins r"\biozone3? (?<command>-[^`|>;]*)";
+    Says "(?i)(?<direct>o_direct) feature enabled";
+    Says "(?i)include (?<fsync>fsync) in write timing";
+    Says r"(?i)^\s*(?<synchronous>sync mode)";
+    Says r"(?i)output is in (?<output>operations|kbytes)|^\s*(?<ops>ops mode)";
+    Says r"(?i)(?<option>feature enabled|mode\.)";
+    Says HEAD;
+    Says r"^\s*Record Size(?<record_size>.*)";
+    Says r"^\s*File size set to(?<file_size>.*)";
+    // A row of all columns is longer than a line of a terminal.
+    Gives row!(r"\d{2,13}", r"(?:\s+\d[\d.]*){13}") => of_row;
+    Wraps row!(r"\d{2,13}", r"(?:\s+\d[\d.]*){5,12}");
+    Gives ROW => of_row;
+    Gives row!(r"\d{2,13}", r"(?:\s+\S+){2,13}") => of_odd_row;
+    Starts CHILDREN;
+    Says r"^\s*(?<each_seen>(?:(?:Parent sees|Min|Max|Avg) throughput|Min xfer).*=.*)";
+    Repeats r"^\s*Time Resolution =|Processor cache";
+}
+.facts(|known, run| {
+    if known.has("printed") {
+        run.take_command(known.text("command"));
+    }
+    let began = short(known.text("began"), 60);
+    if !began.is_empty() {
+        run.note(format!("began {began} by the clock of its host"));
+    }
+})
+.ends(of_threads);
 
 /// Columns in iozone's order: our names, direction, pattern, and the children that `-t` names.
 const COLUMNS: [(&str, Direction, Pattern, &str); 13] = [

@@ -12,7 +12,6 @@
 mod assemble;
 mod badblocks;
 mod bonnie;
-mod by_medium;
 mod clean;
 mod dd;
 mod diskmark;
@@ -30,10 +29,10 @@ mod iostat;
 mod iozone;
 mod known_medium;
 mod lists;
+mod media;
 mod morton_table;
 mod pibenchmarks;
 mod reading;
-mod sections;
 mod seeker;
 mod state;
 mod sysbench;
@@ -143,24 +142,6 @@ pub enum IozoneUnit {
     /// Kilobytes of 1024 bytes a second.
     Kilobytes,
 }
-
-/// Sign by which the output of a tool is recognised.
-struct Sign {
-    /// Sign in words: "a line '.. copied, .. s, ..'".
-    what: &'static str,
-    is_there: fn(&ImportText) -> bool,
-}
-
-/// Makes a sign from regular expressions, any of which may match anywhere in the text.
-macro_rules! sign {
-    ($what:expr, $($pattern:expr),+) => {
-        $crate::Sign {
-            what: $what,
-            is_there: |source| false $(|| $crate::text::re!($pattern).is_match(source.text))+,
-        }
-    };
-}
-use sign;
 
 /// All importers; a file may hold the output of several tools.
 static IMPORTERS: [&Tool; 24] = [

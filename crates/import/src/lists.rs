@@ -5,22 +5,13 @@
 use record::{Cell, Params, Pattern};
 
 use super::imported_run::{ImportTrouble, cell, estimate, io, label, note, other, whole_ns};
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
+use super::table::{Known, Tool, tool};
 
-pub(super) static RATES: Tool = Tool::new(
-    "not stated",
-    "a list of rates",
-    &[sign!(
-        "lines '5.2 MB/s -- name of a medium'",
-        r"(?m)^\s*[\d.]\S* \S+/s(?:ec)?\s*(?:--|–|—)\s*\S"
-    )],
-    1000.0,
-    &[Line(
-        r"^\s*(?<rate>[\d.]\S* \S+/s(?:ec)?)\s*(?:--|–|—)\s*(?<model>\S.*)$",
-        Does::Gives(of_rate),
-    )],
-);
+pub(super) static RATES: Tool = tool! {
+    "not stated", "a list of rates", 1000.0;
+    ["lines '5.2 MB/s -- name of a medium'": r"(?m)^\s*[\d.]\S* \S+/s(?:ec)?\s*(?:--|–|—)\s*\S"]
+    Gives r"^\s*(?<rate>[\d.]\S* \S+/s(?:ec)?)\s*(?:--|–|—)\s*(?<model>\S.*)$" => of_rate;
+};
 
 fn of_rate(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     let Some(bps) = known.rate("rate") else { return Ok(Vec::new()) };
@@ -34,18 +25,14 @@ fn of_rate(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
 /// File system (a name may go on: "xfslazy", "ext4nj"), scheduler, least and largest seconds.
 const ENTRY: &str = r"(?m)^[ \t]*(?<fs>(?:ext[234]|xfs|jfs|btrfs|f2fs|nilfs2|vfat|exfat|reiserfs)[A-Za-z0-9_-]{0,23})(?:/(?<scheduler>[A-Za-z0-9_-]{0,29}))?:[ \t]*(?<least>[^\s-][^\n-]*?)(?:-(?<most>.*?))?s[ \t]*$";
 
-pub(super) static COMPLETIONS: Tool = Tool::blocks(
-    "stopwatch",
-    "a list of completion times",
-    &[sign!("lines 'ext4: 123s' or 'xfs/cfq: 94-96s'", ENTRY)],
-    1000.0,
-    &[Line(ENTRY, Does::Gives(of_entry))],
-    |_, run| {
-        let text = "a list of completion times; what was done, and on what, is not in the text";
-        run.notes = vec![text.into()];
-    },
-    |_| Ok(Vec::new()),
-);
+pub(super) static COMPLETIONS: Tool = tool! {
+    "stopwatch", "a list of completion times", 1000.0;
+    ["lines 'ext4: 123s' or 'xfs/cfq: 94-96s'": ENTRY]
+    Gives ENTRY => of_entry;
+}
+.facts(|_, run| {
+    run.note("a list of completion times; what was done, and on what, is not in the text");
+});
 
 fn of_entry(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     let low = known.wanted("the time", known.number("least"))?;

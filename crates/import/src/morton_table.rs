@@ -1,90 +1,69 @@
 //! Table of Morton's article, copied from a page: a row for each medium
 //! (docs/field/ext2.md#mortons-benchmark).
 
-use std::sync::LazyLock;
-
 use record::{Cell, Claims, Params, metric, test};
 use regex::Regex;
 
-use super::Sign;
 use super::imported_run::{ImportedRun, cell, estimate, note, other, rates, room_for_another};
-use super::table::{Does, Line, Tool};
-use super::text::{decimal_rate, group, number, short};
+use super::table::{Tool, tool};
+use super::text::{decimal_rate, group, number, re, short};
 
-pub(super) static TABLE: Tool = Tool::by_hand(
-    "the table of Morton's article",
-    &[Sign {
-        what: "columns 'Sequential (zero)', 'Random access', 'Filesystem fill'",
-        is_there: |source| source.lines.iter().any(|line| is_head(line)),
-    }],
-    &[Line(r"(?i)sequential \(zero\)", Does::Repeats)],
-    |source, reading| {
-        let (mut media, mut head) = (Vec::new(), Head::default());
-        for (at, line) in source.numbered() {
-            if is_head(line) {
-                head = Head::of(line);
-                continue;
-            }
-            let Some((name, cells)) = head.row(line).filter(|(_, cells)| !cells.is_empty()) else {
-                continue;
-            };
-            let mut found = ImportedRun::by("Morton's benchmark");
-            found.medium.model = Some(short(CLAIM.replace(name, "").trim(), 60));
-            if let Some(claim) = CLAIM.captures(line) {
-                let write_bps = number(group(&claim, 1)).map(|mb| mb * 1e6);
-                found.medium.claims = Some(Claims { write_bps, ..Claims::default() });
-            }
-            cells.into_iter().for_each(|cell| reading.add(&mut found, at, cell));
-            if reading.accept(at, room_for_another(&media)).is_some() {
-                media.push(found);
-            }
-        }
-        media
-    },
-);
-
+const HEAD: &str = r"(?im)^.*(?:sequential \((?:zero|random)\)|random access|filesystem f(?:ormat|ill)).*(?:sequential \((?:zero|random)\)|random access|filesystem f(?:ormat|ill))";
 /// What the package promises: "5MB/s write".
-static CLAIM: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"([\d.]+) ?MB/s write\b").expect("a pattern of ours"));
+const CLAIM: &str = r"([\d.]+) ?MB/s write\b";
 
-/// A head: the tests of its columns, and what is between them: a tab, a bar, or blanks alone.
-#[derive(Default)]
-struct Head {
-    tests: Vec<Option<&'static str>>,
-    apart: Option<char>,
-    row: Option<Regex>,
+pub(super) static TABLE: Tool = tool! {
+    "", "the table of Morton's article", 1000.0;
+    ["columns 'Sequential (zero)', 'Random access', 'Filesystem fill'": HEAD]
+    Repeats r"(?i)sequential \(zero\)";
+}
+.by_hand(|source, reading| {
+    let (mut media, mut table) = (Vec::new(), None);
+    for (at, line) in source.numbered() {
+        if line.len() < 300 && re!(HEAD).is_match(line) {
+            table = head(line);
+            continue;
+        }
+        let Some((tests, row)) = &table else { continue };
+        let Some(row) = row.captures(line) else { continue };
+        let figures = tests.iter().zip(2..);
+        let cells = figures.filter_map(|(test, at)| figure((*test)?, group(&row, at)));
+        let mut cells = cells.peekable();
+        if group(&row, 1).is_empty() || cells.peek().is_none() {
+            continue;
+        }
+        let mut found = ImportedRun::by("Morton's benchmark");
+        let name = re!(CLAIM).replace(group(&row, 1), "");
+        found.medium.model = Some(short(name.trim(), 60));
+        if let Some(claim) = re!(CLAIM).captures(line) {
+            let write_bps = number(group(&claim, 1)).map(|mb| mb * 1e6);
+            found.medium.claims = Some(Claims { write_bps, ..Claims::default() });
+        }
+        cells.for_each(|cell| reading.add(&mut found, at, cell));
+        if reading.accept(at, room_for_another(&media)).is_some() {
+            media.push(found);
+        }
+    }
+    media
+});
+
+/// Tests of the columns of a head, and the pattern of its rows: a name, and figures. Between them is
+/// what is between those of the head: a tab, a bar, or blanks alone. With blanks alone all of the
+/// figures must be there, and are the last of the line.
+fn head(line: &str) -> Option<(Vec<Option<&'static str>>, Regex)> {
+    let Some(apart) = ['\t', '|'].into_iter().find(|apart| line.contains(*apart)) else {
+        let tests: Vec<_> = columns(line).into_iter().map(Some).collect();
+        let figures = r"\s+([\d.]+(?: (?:[MkG]B/s|ms|s|groups/s))?)".repeat(tests.len());
+        return Regex::new(&format!(r"^\s*(\S.*?){figures}\s*$")).ok().map(|row| (tests, row));
+    };
+    let fields = line.trim_matches(apart).split(apart).skip(1).take(MOST_COLUMNS);
+    let tests: Vec<_> = fields.map(|text| columns(text).first().copied()).collect();
+    let figures = format!("(?:[{apart}]([^{apart}]*))?").repeat(tests.len());
+    Regex::new(&format!("^[{apart}]*([^{apart}]+){figures}")).ok().map(|row| (tests, row))
 }
 
-impl Head {
-    fn of(line: &str) -> Head {
-        let apart = ['\t', '|'].into_iter().find(|apart| line.contains(*apart));
-        let Some(apart) = apart else {
-            let tests: Vec<_> = columns(line).into_iter().map(Some).collect();
-            let figure = r"\s+([\d.]+(?: (?:[MkG]B/s|ms|s|groups/s))?)".repeat(tests.len());
-            let row = Regex::new(&format!(r"^\s*(\S.*?){figure}\s*$")).ok();
-            return Head { tests, apart, row };
-        };
-        let fields = line.trim_matches(apart).split(apart);
-        let tests = fields.skip(1).map(|text| columns(text).first().copied()).collect();
-        Head { tests, apart: Some(apart), row: None }
-    }
-
-    /// Name of a medium and its figures. In a line with blanks alone all of the figures must be
-    /// there, and are the last of it.
-    fn row<'a>(&self, line: &'a str) -> Option<(&'a str, Vec<Cell>)> {
-        let fields: Vec<&str> = match (self.apart, &self.row) {
-            (Some(apart), _) => line.trim_matches(apart).split(apart).map(str::trim).collect(),
-            (None, row) => {
-                let found = row.as_ref()?.captures(line)?;
-                (1..found.len()).map(|at| group(&found, at)).collect()
-            }
-        };
-        let (name, figures) = fields.split_first().filter(|(name, _)| !name.is_empty())?;
-        let cells =
-            self.tests.iter().zip(figures).filter_map(|(test, text)| figure((*test)?, text));
-        Some((name, cells.collect()))
-    }
-}
+/// Most columns of a table.
+const MOST_COLUMNS: usize = 20;
 
 /// Headings of the columns, with their tests.
 const HEADINGS: [(&str, &str); 5] = [
@@ -102,10 +81,6 @@ fn columns(head: &str) -> Vec<&'static str> {
         HEADINGS.iter().filter_map(|(text, test)| Some((head.find(text)?, *test))).collect();
     found.sort_unstable();
     found.into_iter().map(|(_, test)| test).collect()
-}
-
-fn is_head(line: &str) -> bool {
-    columns(line).len() >= 2 && line.len() < 300
 }
 
 /// Parses a figure with its unit, or without one in that of the article: MB/s, ms, groups/s.

@@ -5,36 +5,34 @@ use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Path, Pattern, Region, test};
 use regex::Captures;
 
-use super::by_medium::whole_disk;
 use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, rate, rates};
-use super::sign;
-use super::table::Tool;
+use super::media::whole_disk;
+use super::table::{Tool, tool};
 use super::text::{ImportText, decimal, group, re, short, wanted};
 
 /// Tool, operation, figure, unit.
 const ROW: &str = r"(?m)^[ \t]*(HDParm|DD|FIO|IOZone)[ \t|]+((?:Cached )?Disk Read|Disk Write|4k (?:random )?(?:read|write))[ \t|]*(\d\S*)(.*)$";
 
-pub(super) static TABLE: Tool = Tool::by_hand(
-    "the table of PiBenchmarks",
-    &[sign!("lines 'HDParm  Disk Read  ..', 'FIO  4k random read  ..'", ROW)],
-    &[],
-    |source, reading| {
-        let mut found = ImportedRun::by("PiBenchmarks");
-        for (at, line) in source.numbered() {
-            if let Some(score) = line.trim().strip_prefix("Score:") {
-                found.notes.push(format!("its score is {}", short(score, 20)));
-                reading.take(at);
-            }
-            let Some(row) = re!(ROW).captures(line) else { continue };
-            if stands_above(source, at, &row) {
-                reading.take(at);
-            } else if let Some(Some(cell)) = reading.accept(at, of_row(at, &row)) {
-                reading.add(&mut found, at, cell);
-            }
+pub(super) static TABLE: Tool = tool! {
+    "", "the table of PiBenchmarks", 1000.0;
+    ["lines 'HDParm  Disk Read  ..', 'FIO  4k random read  ..'": ROW]
+}
+.by_hand(|source, reading| {
+    let mut found = ImportedRun::by("PiBenchmarks");
+    for (at, line) in source.numbered() {
+        if let Some(score) = line.trim().strip_prefix("Score:") {
+            found.notes.push(format!("its score is {}", short(score, 20)));
+            reading.take(at);
         }
-        vec![found]
-    },
-);
+        let Some(row) = re!(ROW).captures(line) else { continue };
+        if stands_above(source, at, &row) {
+            reading.take(at);
+        } else if let Some(Some(cell)) = reading.accept(at, of_row(at, &row)) {
+            reading.add(&mut found, at, cell);
+        }
+    }
+    vec![found]
+});
 
 /// Assigns all results of its log to the medium that it tested: it writes to files in several
 /// places and reads from the device, all on one medium.

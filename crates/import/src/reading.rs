@@ -83,7 +83,7 @@ impl<'a> Reading<'a> {
                 continue;
             }
             self.cells += 1;
-            found.push(at, cell);
+            found.cells.push((at, cell));
         }
     }
 

@@ -4,34 +4,20 @@ use record::units::{MIB, SECOND_NS};
 use record::{Cell, Direction, Params, Path, Pattern, Region, metric, test};
 
 use super::imported_run::{ImportTrouble, cell, estimate, io, note, other};
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
-use super::text::short;
+use super::table::{Known, Tool, tool};
 
-pub(super) static TABLE: Tool = Tool::blocks(
-    "seeker",
-    "seeker output",
-    &[sign!("'.. ms random access time'", r"(?m)^\s*\S.*? [\d.]\S* ms random access time")],
-    1024.0,
-    &[
-        Line(r"^\s*Seeker v(?<version>[^,]*)", Does::Says),
-        Line(r"^\s*Benchmarking (?<path>.*?)(?: \[(?:(?<mib>\d+)MB\])?|$)", Does::Says),
-        Line(
-            r"^\s*Results: (?<seeks>.*) seeks/second, (?<ms>[\d.]\S*) ms random access time",
-            Does::Gives(of_seeks),
-        ),
-        // A list: each line is of a medium of its own.
-        Line(
-            r"^\s*(?<model>.*?)[:, ]+(?<ms>[\d.]\S*) ms random access time",
-            Does::Gives(of_access_time),
-        ),
-    ],
-    |known, run| {
-        run.version = short(known.text("version"), 20);
-        run.medium.capacity_bytes = known.count("mib").and_then(|mib| mib.checked_mul(MIB));
-    },
-    |_| Ok(Vec::new()),
-);
+pub(super) static TABLE: Tool = tool! {
+    "seeker", "seeker output", 1024.0;
+    ["'.. ms random access time'": r"(?m)^\s*\S.*? [\d.]\S* ms random access time"]
+    Says r"^\s*Seeker v(?<version>[^,]*)";
+    Says r"^\s*Benchmarking (?<path>.*?)(?: \[(?:(?<mib>\d+)MB\])?|$)";
+    Gives r"^\s*Results: (?<seeks>.*) seeks/second, (?<ms>[\d.]\S*) ms random access time" => of_seeks;
+    // A list: each line is of a medium of its own.
+    Gives r"^\s*(?<model>.*?)[:, ]+(?<ms>[\d.]\S*) ms random access time" => of_access_time;
+}
+.facts(|known, run| {
+    run.medium.capacity_bytes = known.count("mib").and_then(|mib| mib.checked_mul(MIB));
+});
 
 /// Seconds for which seeker reads.
 const SECONDS: u64 = 30;

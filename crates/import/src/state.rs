@@ -9,18 +9,14 @@ use record::{Health, Medium, MediumKind};
 use regex::{Captures, Regex};
 
 use super::imported_run::{ImportedRun, room_for_another};
-use super::sign;
-use super::table::Tool;
+use super::table::{Tool, tool};
 use super::text::{group, number, re, short};
 
-pub(super) static TABLE: Tool = Tool::by_hand(
-    "a report of a medium's state",
-    &[sign!(
-        "a line 'Model Number: ..' of hdparm -I, or the head of smartctl, nvme smart-log or mmc extcsd",
-        HEAD
-    )],
-    &[],
-    |source, reading| {
+pub(super) static TABLE: Tool = tool! {
+    "", "a report of a medium's state", 1000.0;
+    ["a line 'Model Number: ..' of hdparm -I, or the head of smartctl, nvme smart-log or mmc extcsd": HEAD]
+}
+.by_hand(|source, reading| {
         let mut found: Vec<ImportedRun> = Vec::new();
         let mut device = None;
         for (at, line) in source.numbered() {
@@ -61,8 +57,7 @@ pub(super) static TABLE: Tool = Tool::by_hand(
             run.medium.health.iter_mut().for_each(|health| health.source = Some(source.clone()));
         }
         found
-    },
-);
+    });
 
 /// First lines of a report; the group is the device.
 const HEAD: &str = r"(?m)^\s*(?:smartctl \d|Smart Log for NVME device:\s*(\w+)|Extended CSD rev |(?:CompactFlash )?ATA device\b|Model Number:|Device Model:)";

@@ -4,58 +4,40 @@ use record::units::MIB;
 use record::{Cell, Direction, Latency, Params, Path, Pattern, Region};
 
 use super::imported_run::{BUFFERED, ImportTrouble, cell, io, note, rates, whole_ns, word};
-use super::sign;
-use super::table::{Does, Known, Line, Tool};
-use super::text::{short, size};
+use super::table::{Known, Tool, tool};
+use super::text::size;
 
 const MODE: &str = r"(?m)^\s*Doing (?<mode>random r/w|random read|random write|sequential read|sequential write \(creation\)|sequential rewrite) test\s*$";
 
-pub(super) static TABLE: Tool = Tool::blocks(
-    "sysbench",
-    "sysbench fileio output",
-    &[
-        sign!("a line 'sysbench ..'", "sysbench"),
-        sign!("a line 'Doing random read test' or another of its tests", MODE),
-    ],
-    1024.0,
-    &[
-        Line(r"^\s*sysbench (?<version>[^ :]*)", Does::Says),
-        // Other tools' output may follow the end of a run.
-        Line(r"^\s*(?:Running the test with|Threads fairness)", Does::Begins),
-        Line(MODE, Does::Says),
-        Line(r"^\s*Number of threads:\s*(?<threads>\d+)", Does::Says),
-        Line(r"^\s*Block size (?<block>\S+)", Does::Says),
-        Line(r"^\s*(?<span>\S+) total file size", Does::Says),
-        Line(r"^\s*Extra file open flags:\s*(?<flags>.*)", Does::Says),
-        Line(r"(?<fsync>fsync\(\) ).*nabled", Does::Says),
-        Line(
-            r"^\s*Operations performed\s*:(?:.*?(?<read_count>[\d.]+) Read)?(?:.*?(?<write_count>[\d.]+) Write)?",
-            Does::Says,
-        ),
-        Line(r"^\s*read\s*:\s*IOPS=(?<reads>\S+)\s*(?<read_rate>\S*\s*\S*)", Does::Says),
-        Line(r"^\s*write\s*:\s*IOPS=(?<writes>\S+)\s*(?<write_rate>\S*\s*\S*)", Does::Says),
-        Line(r"^\s*reads/s:\s*(?<reads>[\d.]+)", Does::Says),
-        Line(r"^\s*writes/s:\s*(?<writes>[\d.]+)", Does::Says),
-        Line(r"^\s*read, MiB/s:\s*(?<read_mib>[\d.]+)", Does::Says),
-        Line(r"^\s*written, MiB/s:\s*(?<write_mib>[\d.]+)", Does::Says),
-        Line(r"^\s*total time:\s*(?<seconds>[\d.]+)", Does::Says),
-        Line(r"^\s*total number of events:\s*(?<events>[\d.]+)", Does::Says),
-        Line(r"^\s*min:\s*(?<min>[\d.]+)", Does::Says),
-        Line(r"^\s*avg:\s*(?<avg>[\d.]+)", Does::Says),
-        Line(r"^\s*max:\s*(?<max>[\d.]+)", Does::Says),
-        Line(r"^\s*(?:approx\.\s+95|95th) percentile:\s*(?<p95>[\d.]+)", Does::Says),
-        Line(
-            r"^\s*(?:fsyncs/s|fsync:|execution time|Total file size|Time limit)|bytes written in.*MiB/sec|approx\.|Read .* Written.*Total transferred|Requests/sec executed$",
-            Does::Repeats,
-        ),
-    ],
-    |known, run| {
-        if known.has("version") {
-            run.version = short(known.text("version"), 20);
-        }
-    },
-    of_run,
-);
+pub(super) static TABLE: Tool = tool! {
+    "sysbench", "sysbench fileio output", 1024.0;
+    ["a line 'sysbench ..'": "sysbench"]
+    ["a line 'Doing random read test' or another of its tests": MODE]
+    Says r"^\s*sysbench (?<version>[^ :]*)";
+    // Other tools' output may follow the end of a run.
+    Begins r"^\s*(?:Running the test with|Threads fairness)";
+    Says MODE;
+    Says r"^\s*Number of threads:\s*(?<threads>\d+)";
+    Says r"^\s*Block size (?<block>\S+)";
+    Says r"^\s*(?<span>\S+) total file size";
+    Says r"^\s*Extra file open flags:\s*(?<flags>.*)";
+    Says r"(?<fsync>fsync\(\) ).*nabled";
+    Says r"^\s*Operations performed\s*:(?:.*?(?<read_count>[\d.]+) Read)?(?:.*?(?<write_count>[\d.]+) Write)?";
+    Says r"^\s*read\s*:\s*IOPS=(?<reads>\S+)\s*(?<read_rate>\S*\s*\S*)";
+    Says r"^\s*write\s*:\s*IOPS=(?<writes>\S+)\s*(?<write_rate>\S*\s*\S*)";
+    Says r"^\s*reads/s:\s*(?<reads>[\d.]+)";
+    Says r"^\s*writes/s:\s*(?<writes>[\d.]+)";
+    Says r"^\s*read, MiB/s:\s*(?<read_mib>[\d.]+)";
+    Says r"^\s*written, MiB/s:\s*(?<write_mib>[\d.]+)";
+    Says r"^\s*total time:\s*(?<seconds>[\d.]+)";
+    Says r"^\s*total number of events:\s*(?<events>[\d.]+)";
+    Says r"^\s*min:\s*(?<min>[\d.]+)";
+    Says r"^\s*avg:\s*(?<avg>[\d.]+)";
+    Says r"^\s*max:\s*(?<max>[\d.]+)";
+    Says r"^\s*(?:approx\.\s+95|95th) percentile:\s*(?<p95>[\d.]+)";
+    Repeats r"^\s*(?:fsyncs/s|fsync:|execution time|Total file size|Time limit)|bytes written in.*MiB/sec|approx\.|Read .* Written.*Total transferred|Requests/sec executed$";
+}
+.ends(of_run);
 
 fn of_run(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     let (mode, order) = match known.text("mode") {

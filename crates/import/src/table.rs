@@ -8,10 +8,38 @@ use std::sync::OnceLock;
 use record::{Cell, Direction};
 use regex::Regex;
 
+use super::Hints;
 use super::imported_run::{ImportTrouble, ImportedRun, room_for_another};
 use super::reading::Reading;
 use super::text::{ImportText, decimal, rate_in, short, size, time_ns, wanted, whole, with_unit};
-use super::{Hints, Sign};
+
+/// Sign by which the output of a tool is recognised.
+pub(crate) struct Sign {
+    /// Sign in words: "a line '.. copied, .. s, ..'".
+    pub what: &'static str,
+    pub is_there: fn(&ImportText) -> bool,
+}
+
+/// A tool: its name in records, that of its output in messages, and the factor of its prefixes;
+/// then its signs in words, with regular expressions any of which may match anywhere in the text;
+/// then its lines: what each is, its pattern, and the function that gives its results.
+macro_rules! tool {
+    (
+        $tool:literal, $output:literal, $step:literal;
+        $([$what:literal: $($sign:expr),+])+
+        $($does:ident $pattern:expr $(=> $give:expr)?;)*
+    ) => {
+        $crate::table::Tool::new(
+            ($tool, $output, $step),
+            &[$($crate::table::Sign {
+                what: $what,
+                is_there: |source| false $(|| $crate::text::re!($sign).is_match(source.text))+,
+            }),+],
+            &[$($crate::table::Line($pattern, $crate::table::Does::$does $(($give))?)),*],
+        )
+    };
+}
+pub(crate) use tool;
 
 /// A tool.
 pub(crate) struct Tool {
@@ -24,9 +52,7 @@ pub(crate) struct Tool {
     /// Factor of its prefixes: 1000 or 1024.
     step: f64,
     lines: &'static [Line],
-    /// Takes facts of the run from what is known after a line, and after its results.
     run: OfRun,
-    /// Makes the results of all lines up to the next that begins something.
     block: Give,
     /// True if a result of a test that the medium already has is of another.
     is_one_medium_each: bool,
@@ -187,27 +213,11 @@ impl Known {
 }
 
 impl Tool {
-    /// A table of a tool whose runs have no facts beside their medium.
+    /// What [`tool`] makes.
     pub const fn new(
-        tool: &'static str,
-        output: &'static str,
+        (tool, output, step): (&'static str, &'static str, f64),
         signs: &'static [Sign],
-        step: f64,
         lines: &'static [Line],
-    ) -> Tool {
-        Tool::blocks(tool, output, signs, step, lines, |_, _| {}, |_| Ok(Vec::new()))
-    }
-
-    /// A table with facts of the run, and with results that are spread over lines: what is known at
-    /// the end of a block makes them.
-    pub const fn blocks(
-        tool: &'static str,
-        output: &'static str,
-        signs: &'static [Sign],
-        step: f64,
-        lines: &'static [Line],
-        run: OfRun,
-        block: Give,
     ) -> Tool {
         Tool {
             tool,
@@ -215,24 +225,30 @@ impl Tool {
             signs,
             step,
             lines,
-            run,
-            block,
+            run: |_, _| {},
+            block: |_| Ok(Vec::new()),
             is_one_medium_each: false,
             by_hand: None,
             patterns: OnceLock::new(),
         }
     }
 
-    /// A tool whose output no table fits; its lines only tell what is no result.
-    pub const fn by_hand(
-        output: &'static str,
-        signs: &'static [Sign],
-        lines: &'static [Line],
-        read: ByHand,
-    ) -> Tool {
-        let mut tool = Tool::new("", output, signs, 1000.0, lines);
-        tool.by_hand = Some(read);
-        tool
+    /// With facts of the run, which are taken after each line.
+    pub const fn facts(mut self, run: OfRun) -> Tool {
+        self.run = run;
+        self
+    }
+
+    /// With results that are spread over lines: what is known at the end of a block makes them.
+    pub const fn ends(mut self, block: Give) -> Tool {
+        self.block = block;
+        self
+    }
+
+    /// Of an output that no table fits; its lines only tell what is no result.
+    pub const fn by_hand(mut self, read: ByHand) -> Tool {
+        self.by_hand = Some(read);
+        self
     }
 
     /// The same, of a list in which each medium has each test once.
@@ -283,7 +299,7 @@ impl Tool {
                 Does::Repeats => true,
                 Does::Leaves | Does::Wraps => false,
                 Does::Says | Does::Begins | Does::Starts => {
-                    (self.run)(&mut known, run);
+                    self.tell(&mut known, run);
                     true
                 }
                 Does::Gives(give) => {
@@ -291,7 +307,8 @@ impl Tool {
                     let is_refused = given.is_none();
                     let cells = given.unwrap_or_default();
                     let is_given = !cells.is_empty();
-                    let is_there = |cell: &Cell| run.cells.iter().any(|it| it.test == cell.test);
+                    let is_there =
+                        |cell: &Cell| run.cells.iter().any(|(_, it)| it.test == cell.test);
                     if self.is_one_medium_each && (is_refused || cells.iter().any(is_there)) {
                         if reading.accept(at, room_for_another(&runs)).is_none() {
                             break;
@@ -300,7 +317,7 @@ impl Tool {
                     }
                     let Some(run) = runs.last_mut() else { break };
                     reading.add_all(run, at, cells);
-                    (self.run)(&mut known, run);
+                    self.tell(&mut known, run);
                     known.forget(pattern);
                     is_given
                 }
@@ -317,11 +334,19 @@ impl Tool {
         runs
     }
 
+    /// Takes facts of a run.
+    fn tell(&self, known: &mut Known, run: &mut ImportedRun) {
+        if known.has("version") {
+            run.version = short(known.text("version"), 20);
+        }
+        (self.run)(known, run);
+    }
+
     /// Ends a block.
     fn end(&self, runs: &mut [ImportedRun], known: &mut Known, reading: &mut Reading) {
         let cells = reading.accept(known.at, (self.block)(known)).unwrap_or_default();
         if let Some(run) = runs.last_mut() {
-            (self.run)(known, run);
+            self.tell(known, run);
             if !cells.is_empty() {
                 reading.add_all(run, known.at, cells);
             }

@@ -3,44 +3,30 @@
 use record::units::KIB;
 use record::{Cell, Direction, Params, Path, Pattern};
 
-use crate::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note};
-use crate::sign;
-use crate::table::{Does, Known, Line, Tool};
+use crate::imported_run::{ImportTrouble, cell, estimate, label, note};
+use crate::table::{Known, Tool, tool};
 use crate::text::short;
 
 /// "rand-4k-write;0;0;131334;32833": name, KiB/s and IOPS of reading, the same of writing.
 const JOB: &str = r"(?m)^\s*(?<job>[A-Za-z][^;\n]{0,59});(?<read>[\d.]+);(?<reads>[\d.]+);(?<write>[\d.]+);(?<writes>[\d.]+)\s*$";
 
-pub(crate) static JOBS: Tool = Tool::blocks(
-    "Raspberry Pi Diagnostics",
-    "Raspberry Pi Diagnostics output",
-    &[sign!("a line 'rand-4k-write;0;0;3291;822'", JOB)],
-    1024.0,
-    &[
-        Line(r"^\s*Run (?<run>\d+)", Does::Says),
-        Line(JOB, Does::Gives(of_job)),
-        Line(
-            r"^\s*rand-[^;]*(?:;[^;]*){4}$",
-            Does::Gives(|known| Err(known.bad("a figure is no number"))),
-        ),
-        Line(r"(?<wrong> speed 0 IOPS \(target)", Does::Says),
-        Line(r"(?<judged>KB/sec \(target|IOPS \(target)", Does::Says),
-    ],
-    note_judgement,
-    |_| Ok(Vec::new()),
-);
-
-fn note_judgement(known: &mut Known, run: &mut ImportedRun) {
-    let of_version = "its version prints 0 IOPS and FAIL for a line that it does not read; the figures are those it measured";
-    run.notes = match known.has("judged") {
-        true => vec!["it asks only whether one of three runs passes the limits of class A1".into()],
-        false => vec![
-            "five fields of fio's terse output; taken for the jobs of Raspberry Pi Diagnostics"
-                .into(),
-        ],
-    };
-    run.notes.extend(known.has("wrong").then(|| of_version.into()));
+pub(crate) static JOBS: Tool = tool! {
+    "Raspberry Pi Diagnostics", "Raspberry Pi Diagnostics output", 1024.0;
+    ["a line 'rand-4k-write;0;0;3291;822'": JOB]
+    Says r"^\s*Run (?<run>\d+)";
+    Gives JOB => of_job;
+    Gives r"^\s*rand-[^;]*(?:;[^;]*){4}$" => |known| Err(known.bad("a figure is no number"));
+    Says r"(?<wrong> speed 0 IOPS \(target)";
+    Says r"(?<judged>KB/sec \(target|IOPS \(target)";
 }
+.facts(|known, run| {
+    let judged = "it asks only whether one of three runs passes the limits of class A1";
+    let bare = "five fields of fio's terse output; taken for the jobs of Raspberry Pi Diagnostics";
+    let wrong = "its version prints 0 IOPS and FAIL for a line that it does not read; the figures are those it measured";
+    let is_wrong = known.has("wrong");
+    let notes = [Some(if known.has("judged") { judged } else { bare }), is_wrong.then_some(wrong)];
+    run.notes = notes.into_iter().flatten().map(str::to_owned).collect();
+});
 
 fn of_job(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     let of_direction = |(direction, rate, iops): (Direction, &str, &str)| {

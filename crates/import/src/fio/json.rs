@@ -17,19 +17,15 @@ use crate::imported_run::{
     room_for_another, whole_ns,
 };
 use crate::reading::Reading;
-use crate::sign;
-use crate::table::Tool;
+use crate::table::{Tool, tool};
 use crate::text::{ImportText, short};
 
-pub(crate) static JSON: Tool = Tool::by_hand(
-    "fio JSON",
-    &[
-        sign!("a key \"fio version\"", "\"fio version\""),
-        sign!("a list \"jobs\"", "\"(?:jobs|client_stats)\""),
-    ],
-    &[],
-    read,
-);
+pub(crate) static JSON: Tool = tool! {
+    "", "fio JSON", 1000.0;
+    ["a key \"fio version\"": "\"fio version\""]
+    ["a list \"jobs\"": "\"(?:jobs|client_stats)\""]
+}
+.by_hand(read);
 
 /// Most JSON objects; a job has a few dozen.
 const MAX_OBJECTS: usize = 400_000;

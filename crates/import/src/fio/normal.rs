@@ -8,28 +8,23 @@ use regex::Captures;
 use super::json::{DirectionStats, Document, JobOut, Times, by_medium};
 use super::options::Job;
 use super::same_job::FORMS;
+use crate::MAX_CELLS;
 use crate::imported_run::{ImportTrouble, ImportedRun};
 use crate::reading::Reading;
-use crate::table::{Does, Line, Tool};
+use crate::table::{Tool, tool};
 use crate::text::{
     ImportText, binary_rate, decimal_rate, group, number, prefix, re, short, size, time_ns, wanted,
     whole, with_unit,
 };
-use crate::{MAX_CELLS, sign};
 
-pub(crate) static NORMAL: Tool = Tool::by_hand(
-    "fio output",
-    &[
-        sign!("a line with '(groupid=.., jobs=..)'", r": \(groupid="),
-        sign!("a line 'read: IOPS=.., BW=..' or 'write: ..'", RESULT),
-    ],
+pub(crate) static NORMAL: Tool = tool! {
+    "", "fio output", 1000.0;
+    ["a line with '(groupid=.., jobs=..)'": r": \(groupid="]
+    ["a line 'read: IOPS=.., BW=..' or 'write: ..'": RESULT]
     // Figures in detail, or sums.
-    &[Line(
-        r"^\s*(?:slat|clat|lat \(|bw \(|iops |cpu |IO depths|submit|complete|issued rwt|latency |READ:|WRITE:|MIXED:|sync |Jobs:|\| |fio: )|: \(g=",
-        Does::Repeats,
-    )],
-    read,
-);
+    Repeats r"^\s*(?:slat|clat|lat \(|bw \(|iops |cpu |IO depths|submit|complete|issued rwt|latency |READ:|WRITE:|MIXED:|sync |Jobs:|\| |fio: )|: \(g=";
+}
+.by_hand(read);
 
 /// "a: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1"; fio 2
 /// has "bs=4K-4K/4K-4K/4K-4K".
@@ -56,10 +51,7 @@ fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
     for part in source.parts(begins) {
         let found = read_one(&part, reading);
         match runs.last_mut().filter(|last| last.target.path == found.target.path) {
-            Some(last) => {
-                last.cells.extend(found.cells);
-                last.places.extend(found.places);
-            }
+            Some(last) => last.cells.extend(found.cells),
             None => runs.push(found),
         }
     }

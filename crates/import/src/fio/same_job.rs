@@ -43,7 +43,7 @@ impl Facts {
 pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
     let of = |form: &str| -> Vec<Facts> {
         let runs = found.iter().filter(|run| run.form == form);
-        runs.flat_map(|run| &run.cells).map(Facts::of).collect()
+        runs.flat_map(|run| &run.cells).map(|(_, cell)| Facts::of(cell)).collect()
     };
     let [json, normal] = FORMS.map(of);
     // KiB of the clones of each job.
@@ -60,16 +60,18 @@ pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
         })
     };
     for run in found {
-        let facts: Vec<Facts> = run.cells.iter().map(Facts::of).collect();
+        let facts: Vec<Facts> = run.cells.iter().map(|(_, cell)| Facts::of(cell)).collect();
         if run.form == FORMS[0] {
             let is_twice = |one: &Facts| is_sum(one) || normal.iter().any(|known| known.is(one));
-            for (cell, _) in run.cells.iter_mut().zip(&facts).filter(|(_, one)| is_twice(one)) {
+            for ((_, cell), _) in run.cells.iter_mut().zip(&facts).filter(|(_, one)| is_twice(one))
+            {
                 note(cell, format!("the same job is in the text as fio's {}, too", FORMS[1]));
             }
         } else if run.form == FORMS[1] {
             let is_twice =
                 |known: &Facts, one: &Facts| known.is(one) || known.job == one.job && is_sum(known);
-            run.retain(|at| !json.iter().any(|known| is_twice(known, &facts[at])));
+            let mut is_kept = facts.iter().map(|one| !json.iter().any(|it| is_twice(it, one)));
+            run.cells.retain(|_| is_kept.next() == Some(true));
         }
     }
 }
