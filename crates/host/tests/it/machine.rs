@@ -41,7 +41,7 @@ impl Machine {
             fs::create_dir_all(machine.path(path)).unwrap();
         }
         machine.file("proc/swaps", "Filename\tType\tSize\tUsed\tPriority\n");
-        lines.lines().for_each(|line| machine.build(line));
+        lines.lines().for_each(|line| machine.add(line));
         machine
     }
 
@@ -113,13 +113,13 @@ impl Machine {
     }
 
     /// Adds to the machine, or changes it.
-    pub fn build(&mut self, line: &str) {
+    pub fn add(&mut self, line: &str) {
         let line = line.replace("DIR", self.root().to_str().unwrap());
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
             ["known", name] => {
                 let lines = sections(KNOWN).find(|(title, _)| *title == name).unwrap().1;
-                lines.lines().filter(|line| !line.is_empty()).for_each(|line| self.build(line));
+                lines.lines().filter(|line| !line.is_empty()).for_each(|line| self.add(line));
             }
             ["disk", place, number, size] => self.disk(place, number, bytes(size)),
             ["partition", disk, name, number, start, size] => {
@@ -167,7 +167,7 @@ impl Machine {
     }
 
     /// The answer to a question.
-    pub fn answer(&mut self, question: &str) -> String {
+    pub fn ask(&mut self, question: &str) -> String {
         let root = self.root().to_str().unwrap().to_owned();
         let question = question.replace("DIR", &root);
         let words: Vec<&str> = question.split(' ').collect();

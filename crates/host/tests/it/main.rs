@@ -1,6 +1,8 @@
 //! Tests of the crate on fabricated machines, and on real loop devices if the rights allow it.
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
+#[path = "../../../../tests/cases.rs"]
+mod cases;
 mod changes;
 mod contents;
 mod kernel;

@@ -1,15 +1,16 @@
 //! Tests of the matrix on backends that fail in a chosen way, in virtual time.
 
-use std::cell::{Cell as Slot, RefCell};
+use std::cell::Cell as Slot;
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::IoErrorKind;
-use record::{Cell, Estimate, Params, Stop};
+use record::{Cell, Estimate, Params};
 
 use super::results::Results;
 use super::*;
+use crate::cases::{self, Case};
 use crate::workload::{WorkError, Workload, WorkloadContext};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -26,14 +27,14 @@ fn axes() -> Axes {
 }
 
 /// A work that returns the figure that its backend has chosen for the combination.
-struct Tiny<'a>(&'a Slot<f64>, u64);
+struct Tiny(&'static Slot<f64>, u64);
 
 /// Figure that stands for an error of the kernel.
 const IO_ERROR: f64 = -1.0;
 /// Figure that stands for the same error, from a medium that has failed for good.
 const DEAD: f64 = -2.0;
 
-impl Workload for Tiny<'_> {
+impl Workload for Tiny {
     fn name(&self) -> &str {
         "tiny"
     }
@@ -53,46 +54,52 @@ impl Workload for Tiny<'_> {
     }
 }
 
-/// A backend with a figure for each combination; one without a figure cannot be mounted. Every try
-/// takes a second.
-struct Scripted<'a> {
+/// A matrix as a case tells it.
+struct Bench {
+    /// Figures of the tries of each combination; one without figures cannot be mounted.
     figures: BTreeMap<String, Vec<f64>>,
-    tries: RefCell<Vec<String>>,
-    figure: &'a Slot<f64>,
+    limit_ns: Option<u64>,
+    stop_after: usize,
+    /// Combination whose file system cannot be unmounted.
+    in_use: Option<String>,
+    needs_bytes: u64,
+    /// Cells of the sessions so far.
+    cells: Vec<Cell>,
+}
+
+/// A backend of a bench. Every try takes a second.
+struct Scripted<'a> {
+    bench: &'a Bench,
+    tries: Vec<String>,
+    figure: &'static Slot<f64>,
     clock: &'a Slot<u64>,
     open: bool,
-    unmountable: Option<String>,
-    free_bytes: u64,
+}
+
+fn name_of(combination: &Combination) -> String {
+    format!("{} {}", combination.filesystem, combination.scheduler)
 }
 
 impl MatrixBackend for Scripted<'_> {
     fn begin(&mut self, combination: &Combination) -> Result<Prepared, Unready> {
         assert!(!self.open, "the last one was not ended");
-        let name = format!("{} {}", combination.filesystem, combination.scheduler);
-        self.tries.borrow_mut().push(name.clone());
+        let name = name_of(combination);
         self.clock.set(self.clock.get() + SECOND_NS);
-        let figures = self
-            .figures
-            .get(&name)
-            .ok_or_else(|| Unready::Combination(format!("cannot mount {name}")))?;
-        let repeat = self.tries.borrow().iter().filter(|tried| **tried == name).count();
-        self.figure.set(figures[(repeat - 1) % figures.len()]);
+        let repeat = self.tries.iter().filter(|tried| **tried == name).count();
+        self.tries.push(name.clone());
+        let figures = &self.bench.figures[&name];
+        if figures.is_empty() {
+            return Err(Unready::Combination(format!("cannot mount {name}")));
+        }
+        self.figure.set(figures[repeat % figures.len()]);
         self.open = true;
-        Ok(Prepared {
-            directory: "/nonexistent".into(),
-            on: name,
-            mkfs: String::new(),
-            free_bytes: self.free_bytes,
-        })
+        let (directory, mkfs) = ("/nonexistent".into(), String::new());
+        Ok(Prepared { directory, on: name, mkfs, free_bytes: 1000 })
     }
     fn end(&mut self) -> Result<(), String> {
         self.open = false;
-        let last = self.tries.borrow().last().cloned();
-        if last.is_some() && last == self.unmountable {
-            Err("it is in use".to_owned())
-        } else {
-            Ok(())
-        }
+        let is_used = self.tries.last() == self.bench.in_use.as_ref();
+        if is_used { Err("it is in use".to_owned()) } else { Ok(()) }
     }
     fn answers(&mut self) -> Result<(), MediumFailure> {
         assert!(!self.open, "nothing is mounted while the medium is asked");
@@ -100,173 +107,130 @@ impl MatrixBackend for Scripted<'_> {
     }
 }
 
-/// Course of a session.
-struct Went {
-    end: End,
-    tries: Vec<String>,
-    cells: Vec<Cell>,
-    left_open: bool,
-}
-
-struct Bench {
-    figures: BTreeMap<String, Vec<f64>>,
-    limits: MatrixLimits,
-    earlier: Vec<Cell>,
-    stop_after: usize,
-    unmountable: Option<String>,
-    needs_bytes: u64,
-}
-
 impl Bench {
-    fn new(figures: &[(&str, &[f64])]) -> Bench {
+    fn new() -> Bench {
+        let figures =
+            axes().combinations(|_| true).0.iter().map(|it| (name_of(it), Vec::new())).collect();
         Bench {
-            figures: figures
-                .iter()
-                .map(|(name, figures)| ((*name).to_owned(), figures.to_vec()))
-                .collect(),
-            limits: MatrixLimits { least_repeats: 3, most_repeats: 8, time_limit_ns: None },
-            earlier: Vec::new(),
+            figures,
+            limit_ns: None,
             stop_after: usize::MAX,
-            unmountable: None,
+            in_use: None,
             needs_bytes: 1,
+            cells: Vec::new(),
         }
     }
 
-    fn run(&self) -> Went {
-        let (figure, clock, stop) = (Slot::new(0.0), Slot::new(0), AtomicBool::new(false));
+    /// A session after those so far: how it ended, and its tries as they were kept, block by block.
+    fn session(&mut self) -> String {
+        let (clock, stop) = (Slot::new(0), AtomicBool::new(false));
         let (combinations, _) = axes().combinations(|_| true);
         // The figure outlives the works, but boxed works may borrow nothing: so it is leaked, a few
         // bytes a test.
-        let figure: &'static Slot<f64> = Box::leak(Box::new(figure));
+        let figure: &'static Slot<f64> = Box::leak(Box::new(Slot::new(0.0)));
         let works: Vec<Box<dyn Workload>> = vec![Box::new(Tiny(figure, self.needs_bytes))];
-        let mut backend = Scripted {
-            figures: self.figures.clone(),
-            tries: RefCell::default(),
-            figure,
-            clock: &clock,
-            open: false,
-            unmountable: self.unmountable.clone(),
-            free_bytes: 1000,
-        };
-        let mut cells = Vec::new();
+        let (tries, open) = (Vec::new(), false);
+        let mut backend = Scripted { bench: self, tries, figure, clock: &clock, open };
+        let limits =
+            MatrixLimits { least_repeats: 3, most_repeats: 8, time_limit_ns: self.limit_ns };
         let trial = MatrixTrial {
             combinations: &combinations,
             works: &works,
             clock: &|| clock.get(),
             seed: 7,
-            limits: self.limits,
-            done: &self.earlier,
+            limits,
+            done: &self.cells,
             used_ns: 0,
             stop: &stop,
         };
+        let (mut kept, mut cells) = (Vec::new(), Vec::new());
         let end = run(&trial, &mut backend, &mut |event| {
             if let MatrixEvent::Finished(found) = event {
+                kept.push(found[0].clone());
                 cells.extend_from_slice(found);
-                if cells.iter().filter(|cell| cell.label("part").is_empty()).count()
-                    == self.stop_after
-                {
-                    stop.store(true, Ordering::Relaxed);
-                }
+                stop.fetch_or(kept.len() == self.stop_after, Ordering::Relaxed);
             }
             Ok(())
         });
-        Went { end, tries: backend.tries.into_inner(), cells, left_open: backend.open }
+        assert!(!backend.open);
+        let mut lines = vec![format!("{end:?} after {} tries", backend.tries.len())];
+        for block in kept.chunk_by(|a, b| a.label("repeat") == b.label("repeat")) {
+            let tries: Vec<String> = block.iter().map(told).collect();
+            lines.push(format!("{}: {}", block[0].label("repeat"), tries.join(", ")));
+        }
+        self.keep(cells);
+        let results = Results::of(&combinations, &self.cells);
+        let named = |numbers: &mut dyn Iterator<Item = usize>| {
+            let names: Vec<String> = numbers.map(|at| name_of(&combinations[at])).collect();
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        let best = named(&mut results.places("tiny").iter().map(|placed| placed.group));
+        lines.push(format!("best first: {best}"));
+        lines.push(format!("failed by themselves: {}", named(&mut results.failed.into_iter())));
+        lines.join("\n")
+    }
+
+    /// Keeps cells as a journal is read: of several cells of one name the last counts.
+    fn keep(&mut self, cells: Vec<Cell>) {
+        for cell in cells {
+            self.cells.retain(|known| known.id != cell.id);
+            self.cells.push(cell);
+        }
     }
 }
 
-const CLEAR: &[(&str, &[f64])] = &[
-    ("ext4 none", &[100.0, 101.0, 99.0]),
-    ("ext4 bfq", &[50.0, 51.0, 49.0]),
-    ("xfs none", &[70.0, 71.0, 69.0]),
-    ("xfs bfq", &[40.0, 41.0, 39.0]),
-    ("vfat none", &[20.0, 21.0, 20.5]),
-    ("vfat bfq", &[10.0, 10.5, 10.2]),
-];
-
-#[test]
-fn each_block_tries_every_combination_in_its_own_order() {
-    let went = Bench::new(CLEAR).run();
-    assert_eq!((went.end, went.tries.len(), went.left_open), (End::Complete, 18, false));
-    // one of each in every block
-    for block in went.tries.chunks(6) {
-        let mut sorted = block.to_vec();
-        sorted.sort_unstable();
-        sorted.dedup();
-        assert_eq!(sorted.len(), 6, "{block:?}");
-    }
-    assert_ne!(went.tries[..6], went.tries[6..12], "each block has its own order");
-    let (combinations, _) = axes().combinations(|_| true);
-    let best = Results::of(&combinations, &went.cells).places("tiny")[0].group;
-    assert_eq!((best, combinations[best].scheduler.as_str()), (0, "none"));
-    assert_eq!(went.cells[0].label("repeat"), "1");
-    assert_eq!((went.cells[1].label("part"), went.cells[1].id.ends_with("#1/1")), ("1", true));
-}
-
-#[test]
-fn close_ones_go_on_and_beaten_ones_do_not() {
-    let mut figures = CLEAR.to_vec();
-    figures[1] = ("ext4 bfq", &[96.0, 140.0, 70.0]);
-    let went = Bench::new(&figures).run();
-    let count = |name: &str| went.tries.iter().filter(|tried| *tried == name).count();
-    assert!(count("ext4 bfq") > 3 && count("ext4 none") == count("ext4 bfq"), "{:?}", went.tries);
-    assert_eq!((count("xfs bfq"), count("vfat none")), (3, 3));
-}
-
-#[test]
-fn one_that_cannot_be_mounted_is_tried_once_and_the_rest_goes_on() {
-    let went = Bench::new(&CLEAR[1..]).run();
-    assert_eq!(went.end, End::Complete);
-    let failed: Vec<&Cell> = went.cells.iter().filter(|cell| cell.stop == Stop::Error).collect();
-    assert_eq!((failed.len(), failed[0].reason.as_deref()), (1, Some("cannot mount ext4 none")));
-    assert_eq!(went.tries.len(), 16);
-}
-
-#[test]
-fn a_workload_that_does_not_fit_is_skipped_with_what_it_needs() {
-    let went = Bench { needs_bytes: 5000, ..Bench::new(CLEAR) }.run();
-    let reason = went.cells[0].reason.clone().unwrap();
-    assert!(
-        reason.ends_with("needs 5000 B and vfat has 1000 B free; a larger target would do")
-            || reason.contains("has 1000 B free"),
-        "{reason}"
-    );
-    assert_eq!((went.tries.len(), went.left_open), (6, false));
-}
-
-#[test]
-fn a_resumed_session_does_what_is_left_and_nothing_twice() {
-    let whole = Bench::new(CLEAR).run();
-    let first = Bench { stop_after: 8, ..Bench::new(CLEAR) }.run();
-    assert_eq!((first.end, first.tries.len()), (End::Interrupted, 8));
-    let second = Bench { earlier: first.cells.clone(), ..Bench::new(CLEAR) }.run();
-    assert_eq!(second.end, End::Complete);
-    assert_eq!([first.tries, second.tries].concat(), whole.tries);
-}
-
-#[test]
-fn what_failed_before_an_interruption_stays_failed() {
-    let first = Bench { stop_after: 6, ..Bench::new(&CLEAR[1..]) }.run();
-    let second = Bench { earlier: first.cells, ..Bench::new(CLEAR) }.run();
-    assert!(!second.tries.contains(&"ext4 none".to_owned()), "{:?}", second.tries);
-}
-
-#[test]
-fn time_ends_it_before_one_that_would_not_fit() {
-    let limits = MatrixLimits {
-        least_repeats: 3,
-        most_repeats: 8,
-        time_limit_ns: Some(7 * SECOND_NS + SECOND_NS / 2),
+/// A try as it was kept.
+fn told(cell: &Cell) -> String {
+    let result = match cell.work_result() {
+        Some((figure, _)) if cell.reason.is_none() => figure.to_string(),
+        _ if cell.is_failed_by_medium() => "(the medium)".to_owned(),
+        _ => format!("({})", cell.reason.as_deref().unwrap_or_default()),
     };
-    let went = Bench { limits, ..Bench::new(CLEAR) }.run();
-    assert_eq!((went.end, went.tries.len()), (End::TimeIsUp, 7));
+    format!("{} {} {result}", cell.label("filesystem"), cell.label("scheduler"))
+}
+
+impl Case for Bench {
+    fn build(&mut self, line: &str) {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["limit", seconds] => {
+                self.limit_ns = Some((seconds.parse::<f64>().unwrap() * 1e9) as u64);
+            }
+            ["stop", "after", tries] => self.stop_after = tries.parse().unwrap(),
+            ["go", "on"] => self.stop_after = usize::MAX,
+            ["in", "use", ref name @ ..] => self.in_use = Some(name.join(" ")),
+            ["needs", bytes] => self.needs_bytes = bytes.parse().unwrap(),
+            [filesystem, scheduler, ref figures @ ..] => {
+                let figure = |word: &&str| match *word {
+                    "error" => IO_ERROR,
+                    "dead" => DEAD,
+                    number => number.parse().unwrap(),
+                };
+                let figures = figures.iter().map(figure).collect();
+                self.figures.insert(format!("{filesystem} {scheduler}"), figures);
+            }
+            _ => panic!("{line}: no line of a matrix"),
+        }
+    }
+
+    fn answer(&mut self, _: &str) -> String {
+        self.session()
+    }
 }
 
 #[test]
-fn a_file_system_that_cannot_be_taken_away_ends_everything_and_its_figure_is_kept() {
-    let went = Bench { unmountable: Some("xfs none".to_owned()), ..Bench::new(CLEAR) }.run();
-    assert_eq!(went.end, End::Failed("it is in use".to_owned().into()));
-    let last = went.cells.last().unwrap();
-    assert_eq!((last.label("filesystem"), last.label("scheduler")), ("xfs", "none"));
+fn every_session_goes_as_it_is_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    cases::check(&folder.join("src/matrix/cases.txt"), Bench::new);
+}
+
+#[test]
+fn a_try_has_a_headline_and_details() {
+    let mut bench = Bench::new();
+    bench.build("ext4 none 1");
+    bench.session();
+    let detail = bench.cells.iter().find(|cell| !cell.label("part").is_empty()).unwrap();
+    assert_eq!((detail.label("part"), detail.id.ends_with("#1/1")), ("1", true));
 }
 
 #[test]
@@ -275,80 +239,4 @@ fn file_systems_that_cannot_be_aligned_are_listed_as_left_out() {
     let (all, left_out) = both.combinations(|filesystem| filesystem != "vfat");
     assert_eq!((all.len(), left_out.len()), (10, 1));
     assert_eq!(left_out[0].what, "vfat fitted to the AU");
-}
-
-/// Numbers of the combinations that failed for reasons of their own.
-fn failed_by_themselves(went: &Went) -> Vec<usize> {
-    let (combinations, _) = axes().combinations(|_| true);
-    Results::of(&combinations, &last_of_each(&went.cells)).failed.into_iter().collect()
-}
-
-#[test]
-fn a_medium_that_fails_ends_everything_and_is_no_failure_of_the_combinations() {
-    let mut figures = CLEAR.to_vec();
-    figures[2] = ("xfs none", &[70.0, 71.0, DEAD]);
-    let went = Bench::new(&figures).run();
-    let End::Failed(MediumFailure { reason, .. }) = &went.end else { panic!("{:?}", went.end) };
-    assert!(
-        reason.contains("it answers nothing")
-            && reason.contains("tiny: writing failed: No such device"),
-        "{reason}"
-    );
-    assert_eq!((failed_by_themselves(&went), went.left_open), (vec![], false));
-    let (combinations, _) = axes().combinations(|_| true);
-    let results = Results::of(&combinations, &went.cells);
-    assert_eq!(results.places("tiny").len(), 6, "the repeats before it count");
-    let last = went.cells.last().unwrap();
-    assert_eq!((last.stop, last.is_failed_by_medium()), (Stop::Error, true));
-
-    let resumed = Bench { earlier: went.cells.clone(), ..Bench::new(CLEAR) }.run();
-    assert_eq!(
-        (resumed.end, resumed.tries[0].as_str()),
-        (End::Complete, "xfs none"),
-        "what the medium failed is tried again"
-    );
-    assert_eq!(went.tries.len() + resumed.tries.len(), 19);
-}
-
-#[test]
-fn three_consecutive_combinations_with_an_error_are_a_failing_medium() {
-    let failing: Vec<(&str, Vec<f64>)> =
-        CLEAR.iter().map(|(name, figures)| (*name, vec![figures[0], IO_ERROR])).collect();
-    let figures: Vec<(&str, &[f64])> =
-        failing.iter().map(|(name, figures)| (*name, &figures[..])).collect();
-    let went = Bench::new(&figures).run();
-    assert!(
-        matches!(&went.end, End::Failed(MediumFailure { reason, error: Some(IoErrorKind::Medium) }) if reason.contains("3 tries in succession")),
-        "{:?}",
-        went.end
-    );
-    assert_eq!((went.tries.len(), failed_by_themselves(&went)), (9, vec![]));
-    let resumed = Bench { earlier: last_of_each(&went.cells), ..Bench::new(CLEAR) }.run();
-    assert_eq!((resumed.end, resumed.tries.len()), (End::Complete, 12));
-}
-
-/// Cells as a journal is read: of several cells of one name the last counts.
-fn last_of_each(cells: &[Cell]) -> Vec<Cell> {
-    let by_id: BTreeMap<&str, &Cell> = cells.iter().map(|cell| (cell.id.as_str(), cell)).collect();
-    by_id.into_values().cloned().collect()
-}
-
-#[test]
-fn an_error_that_one_combination_alone_meets_is_its_own() {
-    let mut figures = CLEAR.to_vec();
-    figures[2] = ("xfs none", &[70.0, IO_ERROR, 71.0]);
-    let went = Bench::new(&figures).run();
-    assert_eq!((went.end.clone(), failed_by_themselves(&went)), (End::Complete, vec![2]));
-}
-
-#[test]
-fn a_work_that_fails_where_nothing_can_be_unmounted_is_tried_again() {
-    let mut figures = CLEAR.to_vec();
-    figures[2] = ("xfs none", &[DEAD]);
-    let went = Bench { unmountable: Some("xfs none".to_owned()), ..Bench::new(&figures) }.run();
-    assert!(matches!(went.end, End::Failed(_)));
-    assert_eq!(
-        (failed_by_themselves(&went), went.cells.last().unwrap().is_failed_by_medium()),
-        (vec![], true)
-    );
 }

@@ -9,7 +9,7 @@ pub(crate) fn issue(time_ns: u64, op: Op, offset_bytes: u64, length_bytes: u64) 
     Issue { time_ns, op, fua: false, offset_bytes, length_bytes, device: 8 << 20 }
 }
 
-fn all(steps: &mut dyn Steps) -> Result<Vec<TraceEvent>, TraceError> {
+pub(crate) fn all(steps: &mut dyn Steps) -> Result<Vec<TraceEvent>, TraceError> {
     let mut found = Vec::new();
     while let Some(step) = steps.next()? {
         found.push(step);
@@ -238,33 +238,6 @@ fn blktrace_of_several_processors_and_either_byte_order() {
     }
 }
 
-#[test]
-fn fio_iologs_of_both_versions() {
-    let dir = tempfile::tempdir().unwrap();
-    let version_2 = "fio version 2 iolog\nf add\nf open\nf write 0 4096\nf wait 250 0\nf sync 0 0\ng add\ng trim 8192 4096\nf close\n";
-    let version_3 = "fio version 3 iolog\n5 f add\n9 f open\n10 f write 0 4096\n260 f datasync 0 0\n260 g add\n260 g trim 8192 4096\n300 f close\n";
-    for text in [version_2, version_3] {
-        let path = dir.path().join("log");
-        std::fs::write(&path, text).unwrap();
-        let trace = open(&path).unwrap();
-        let mut steps = trace.steps().unwrap();
-        let request = |time_ns, op, offset_bytes, length_bytes, device| {
-            TraceEvent::Issued(Issue { device, ..issue(time_ns, op, offset_bytes, length_bytes) })
-        };
-        let expected = [
-            request(0, Op::Write, 0, 4096, 0),
-            request(250_000, Op::Flush, 0, 0, 0),
-            request(250_000, Op::Discard, 8192, 4096, 1),
-        ];
-        assert_eq!(all(&mut *steps).unwrap(), expected, "{text}");
-        let survey = TraceSurvey::of(&trace, &AtomicBool::new(false)).unwrap().unwrap();
-        assert_eq!(
-            survey.spans,
-            [Span { device: 0, end_bytes: 4096 }, Span { device: 1, end_bytes: 12_288 }]
-        );
-    }
-}
-
 /// A flush that comes before a write is a request of its own, and the write waits for it.
 #[test]
 fn a_flush_before_a_write_is_a_flush_and_a_write() {
@@ -329,30 +302,4 @@ fn what_cannot_be_read_is_named_in_one_line() {
     the trace 'nothing' (a fio iolog) holds no read, write, flush or discard
     cannot read the trace 'none': No such file or directory (os error 2)
     ");
-}
-
-#[test]
-fn a_survey_has_the_counts_spans_and_latencies_of_a_trace() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("t");
-    let done =
-        |time_ns, number| TraceEvent::Completed { time_ns, number, op: Op::Read, issued_ns: 0 };
-    let steps = [
-        TraceEvent::Issued(issue(1_000, Op::Write, 0, 4096)),
-        TraceEvent::Issued(issue(2_000, Op::Read, 1 << 20, 65_536)),
-        done(3_000, 1),
-        done(5_000, 0),
-        TraceEvent::Issued(issue(6_000, Op::Flush, 0, 0)),
-        done(9_000, 2),
-    ];
-    std::fs::write(&path, written(&steps)).unwrap();
-    let survey = TraceSurvey::of(&open(&path).unwrap(), &AtomicBool::new(false)).unwrap().unwrap();
-    assert_eq!(
-        (survey.requests(), survey.completions, survey.depth, survey.longest_bytes),
-        (3, 3, 2, 65_536)
-    );
-    assert_eq!(survey.duration_ns, 8_000);
-    assert_eq!(survey.spans, [Span { device: 8 << 20, end_bytes: (1 << 20) + 65_536 }]);
-    let latencies = survey.by_op.each_ref().map(|recorded| recorded.latency.max());
-    assert_eq!(latencies.map(|ns| ns / 1000), [1, 4, 3, 0]);
 }

@@ -5,14 +5,18 @@ use record::Cell;
 use tempfile::TempDir;
 
 use super::*;
-use crate::trace::files::tests::{SOME_CALLS, traced};
+use crate::trace::files::tests::{some_calls, traced};
 use crate::workload::{WorkloadContext, find};
 
-fn replay(trace: &Path, directory: &Path, pace: &str) -> Result<Vec<Cell>, WorkError> {
+/// Replays a trace in a directory, or in one of its own.
+fn replay(text: &str, on: Option<&Path>, pace: &str) -> Result<Vec<Cell>, WorkError> {
+    let folder = TempDir::new().unwrap();
+    let trace = folder.path().join("trace");
+    std::fs::write(&trace, text).unwrap();
     let settings = [("pace", pace), ("below", "/srv")];
     let work = find(&format!("{PREFIX}{}", trace.display()), &settings)?;
     let mut context = WorkloadContext {
-        directory,
+        directory: on.unwrap_or(folder.path()),
         seed: 3,
         stop: &AtomicBool::new(false),
         on_progress: &mut |_| {},
@@ -27,11 +31,8 @@ fn counts(cells: &[Cell]) -> Vec<(String, u64)> {
 
 #[test]
 fn every_operation_is_done_once_and_nothing_is_left() {
-    let folder = TempDir::new().unwrap();
-    let trace = folder.path().join("trace");
-    std::fs::write(&trace, traced(SOME_CALLS)).unwrap();
     let on = TempDir::new().unwrap();
-    let cells = replay(&trace, on.path(), "max").unwrap();
+    let cells = replay(&traced(&some_calls()), Some(on.path()), "max").unwrap();
     let counted: Vec<String> =
         counts(&cells).into_iter().map(|(form, ops)| format!("{ops} {form}")).collect();
     assert_eq!(
@@ -66,47 +67,35 @@ fn woven(steps: u64) -> String {
 
 #[test]
 fn threads_keep_the_order_that_the_recording_shows() {
-    let folder = TempDir::new().unwrap();
-    let trace = folder.path().join("trace");
-    std::fs::write(&trace, woven(500)).unwrap();
-    let cells = replay(&trace, folder.path(), "max").unwrap();
+    let cells = replay(&woven(500), None, "max").unwrap();
     assert_eq!(counts(&cells)[1..], [("open".to_owned(), 498), ("unlink".to_owned(), 496)]);
 }
 
 #[test]
 fn operations_of_one_instant_do_not_wait_for_each_other() {
-    let folder = TempDir::new().unwrap();
-    let trace = folder.path().join("trace");
     let text = r#"1 1.000000 mkdir("/srv/a", 0777 <unfinished ...>
 2 1.000005 mkdir("/srv/b", 0777) = 0
 3 1.000005 mkdir("/srv/c", 0777) = 0
 2 1.000005 mkdir("/srv/d", 0777) = 0
 1 1.000009 <... mkdir resumed>) = 0
 "#;
-    std::fs::write(&trace, text).unwrap();
-    assert_eq!(replay(&trace, folder.path(), "max").unwrap()[0].ops, 4);
+    assert_eq!(replay(text, None, "max").unwrap()[0].ops, 4);
 }
 
 #[test]
 fn the_recorded_pace_is_no_faster_than_the_recording() {
-    let folder = TempDir::new().unwrap();
-    let trace = folder.path().join("trace");
     let text = "1 1.000000 mkdir(\"/srv/a\", 0777) = 0\n1 1.080000 mkdir(\"/srv/b\", 0777) = 0\n";
-    std::fs::write(&trace, text).unwrap();
-    let cells = replay(&trace, folder.path(), "recorded").unwrap();
+    let cells = replay(text, None, "recorded").unwrap();
     assert!(cells[0].elapsed_ns >= 80_000_000, "{}", cells[0].elapsed_ns);
 }
 
 #[test]
 fn what_the_file_system_refuses_is_named() {
-    let folder = TempDir::new().unwrap();
-    let trace = folder.path().join("trace");
-    let mkdir = "mkdir(\"/srv/a\", 0777) = 0\n";
-    std::fs::write(&trace, traced(&mkdir.repeat(2))).unwrap();
-    let error = replay(&trace, folder.path(), "max").unwrap_err();
+    let text = traced(&"mkdir(\"/srv/a\", 0777) = 0\n".repeat(2));
+    let error = replay(&text, None, "max").unwrap_err();
     assert_eq!(error.to_string(), "files: mkdir of 'a' failed: File exists (os error 17)");
     let gone = Path::new("/proc/no-such-directory");
-    let error = replay(&trace, gone, "max").unwrap_err().to_string();
+    let error = replay(&text, Some(gone), "max").unwrap_err().to_string();
     assert!(error.contains("no-such-directory"), "{error}");
 }
 
@@ -114,7 +103,7 @@ fn what_the_file_system_refuses_is_named() {
 #[test]
 fn nothing_goes_through_a_link_out_of_the_directory() {
     let outside = TempDir::new().unwrap();
-    let (trace, photo) = (outside.path().join("trace"), outside.path().join("photo"));
+    let photo = outside.path().join("photo");
     for call in [
         "openat(AT_FDCWD</srv>, \"l/photo\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3</srv/l/photo>",
         "mkdir(\"/srv/l/new\", 0777) = 0",
@@ -124,8 +113,7 @@ fn nothing_goes_through_a_link_out_of_the_directory() {
         let on = TempDir::new().unwrap();
         let link = outside.path().display();
         let text = traced(&format!("symlink(\"{link}\", \"/srv/l\") = 0\n{call}"));
-        std::fs::write(&trace, text).unwrap();
-        let error = replay(&trace, on.path(), "max").unwrap_err().to_string();
+        let error = replay(&text, Some(on.path()), "max").unwrap_err().to_string();
         assert!(error.contains("failed: No such file or directory"), "{error}");
         assert_eq!(std::fs::read(&photo).unwrap(), b"photo");
         assert!(!outside.path().join("new").exists());
