@@ -12,7 +12,7 @@ use record::{Record, metric, test};
 use serde::Serialize;
 use stats::RunRate;
 
-use crate::figure::{self, UsableEstimate};
+use crate::figures::figure::{self, UsableEstimate};
 
 mod at_size;
 mod by;

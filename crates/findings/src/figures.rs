@@ -1,11 +1,23 @@
 //! Choice of the cell for a figure: the same rule for verdicts, headlines, tables, comparisons and
 //! pages.
 
+pub(crate) mod cell_usability;
+pub(crate) mod figure;
+pub(crate) mod genuineness;
+pub(crate) mod levels;
+pub(crate) mod likelihood;
+pub(crate) mod other_tools;
+pub(crate) mod primary;
+pub(crate) mod sectors;
+pub(crate) mod span_sweep;
+pub mod usability;
+pub(crate) mod written_share;
+
 use record::collection::{Figure, FigureUnit, HeadlineFigure};
 use record::units::{KIB, MIB};
 use record::{Bound, Cell, Estimate, Record, metric, test};
 
-use crate::figure::{self, Ratio, UsableEstimate};
+use self::figure::{Ratio, UsableEstimate};
 
 /// The figures of a record.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use record::{Finding, Fitness, Outcome, Severity, Use};
 
-use crate::figure::UsableEstimate;
+use crate::figures::figure::UsableEstimate;
 
 /// A finding under construction: the statement, then its evidence.
 #[derive(Clone, Debug)]

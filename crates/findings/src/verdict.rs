@@ -1,17 +1,26 @@
 //! Verdicts with reasons: the level of a medium for a use, by the figures that the use needs.
 
+pub(crate) mod benchmark_bias;
+pub(crate) mod classes;
+pub(crate) mod commits;
+pub(crate) mod conditions;
 mod database;
+pub(crate) mod findings;
+pub(crate) mod limits;
+pub(crate) mod logger;
+pub(crate) mod need;
 mod recording;
 mod root_disk;
 
 use record::units::{Bytes, Nanos};
-use record::{Condition, Fitness, Record, Use, test};
+use record::{Condition, Finding, Fitness, Record, Use, metric, test};
 
-use crate::figure::{self, size};
-use crate::need::{OpenVerdict, UseVerdict};
-use crate::phrases::{FEW_SAMPLES, HOST_CACHED, ONCE_LOST, RANDOM_WRITES};
-use crate::written_share::{self, Share};
-use crate::{Figures, commits, genuineness, logger, usability};
+use self::need::{NeedLevel, OpenVerdict, UseVerdict};
+use crate::conclusions::speed::flush::Flush;
+use crate::figures::figure::{self, size};
+use crate::figures::written_share::{self, Share};
+use crate::figures::{Figures, genuineness, usability};
+use crate::phrases::{FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, ONCE_LOST, RANDOM_WRITES};
 
 /// The verdict on a use; `None` if its needs were not measured, or the figures are not the
 /// medium's.
@@ -176,4 +185,25 @@ pub(crate) fn why_untested(record: &Record, wanted: Use) -> (Fitness, String) {
         Use::Logger => (Fitness::NotTested, "no lines were appended (log-append)"),
     };
     (level, why.to_owned())
+}
+
+/// Need for an honest flush: data that must survive a power cut depends on it. Data is lost only in
+/// a power cut, so the level is poor, not unsuitable.
+fn safety_need(record: &Record) -> Option<NeedLevel> {
+    let Flush::Lies(durable, fastest) = Flush::of(record) else { return None };
+    let reason =
+        format!("{FLUSH_LIES}, so data that it reports as safe can be lost in a power cut");
+    let evidence = vec![
+        durable.to_string(),
+        format!(
+            "its write rate is at most {} (docs/field/cheats.md#cheats-and-caches)",
+            figure::quantity(metric::BPS, fastest)
+        ),
+    ];
+    Some(NeedLevel { level: Fitness::Poor, reason, evidence, confidence: None })
+}
+
+/// True if a finding is part of the verdict, which a reader wants to know first.
+pub fn is_verdict(finding: &Finding) -> bool {
+    finding.id == "verdict" || finding.id.starts_with("verdict-")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use record::{Cell, Record};
 
 use super::RunGroup;
-use crate::figure::{self, LARGE_SPAN, UsableEstimate};
+use crate::figures::figure::{self, LARGE_SPAN, UsableEstimate};
 
 /// Spans that differ by less than this factor are compared as they are: no two media have the same
 /// size.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::hosts::{CONDITIONS, named};
 use super::others::STOP_RULES;
 use super::{WORK, block_sizes};
-use crate::figure;
+use crate::figures::figure;
 
 /// Factor whose levels are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -9,7 +9,7 @@ use super::by::ComparedBy;
 use super::groups::{distinct, groups, identity};
 use super::hosts::facts;
 use super::{MediaRatio, WORK, block_sizes, naming};
-use crate::figure::{self, UsableEstimate};
+use crate::figures::figure::{self, UsableEstimate};
 
 /// Levels of a factor, each compared with the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -105,7 +105,7 @@ fn runs<'a>(
     naming::namesakes(&mut media);
     let mut usable: Vec<&Record> = Vec::new();
     for record in distinct(records) {
-        match crate::usability::of_run(record) {
+        match crate::figures::usability::of_run(record) {
             Some(why) => left_out.push(format!("{}: {why}", record.run.id)),
             None => usable.push(record),
         }
@@ -224,7 +224,7 @@ fn ratios(over: &[&Record], under: &[&Record]) -> Vec<(String, u64, MediaRatio)>
 fn is_cached(record: &Record, cell: &Cell) -> bool {
     cell.flags.contains(&Flag::HostCached)
         || record.flags.contains(&Flag::HostCached)
-        || crate::usability::host_stalled(cell).is_some()
+        || crate::figures::usability::host_stalled(cell).is_some()
 }
 
 /// "no run with laptop equals one with Pi in everything else: the medium differs (a; b)", of the

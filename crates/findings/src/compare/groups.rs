@@ -2,7 +2,7 @@
 
 use record::{Finding, Medium, Outcome, Record};
 
-use crate::figure;
+use crate::figures::figure;
 
 /// A medium with its records.
 pub(super) struct RunGroup<'a> {
@@ -27,7 +27,7 @@ impl<'a> RunGroup<'a> {
 
 fn fault(record: &Record) -> Option<String> {
     let is_unusable = |finding: &Finding| matches!(finding.outcome, Some(Outcome::Unusable { .. }));
-    crate::conclude(record).into_iter().find(is_unusable).map(|verdict| verdict.statement)
+    crate::conclude::conclude(record).into_iter().find(is_unusable).map(|verdict| verdict.statement)
 }
 
 /// The records without copies: a copy of a run is not a repeat.

@@ -11,8 +11,8 @@ use serde::Serialize;
 use stats::RunRate;
 
 use super::{ComparedFigure, FastestMedium, RunGroup};
+use crate::figures::usability;
 use crate::matrix::{self, Matrix, WorkPlaces};
-use crate::usability;
 
 mod missing;
 

@@ -12,8 +12,9 @@ use stats::RunRate;
 
 use super::works::{compared, ranged};
 use super::{AtSize, ComparedFigure, FastestMedium, MediaRatio, RunGroup, WORK, run_rates};
-use crate::figure::UsableEstimate;
-use crate::{matrix, primary, usability};
+use crate::figures::figure::UsableEstimate;
+use crate::figures::{primary, usability};
+use crate::matrix;
 
 /// All media at one figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{Compared, RunGroup};
-use crate::figure;
+use crate::figures::figure;
 use crate::verdict::{self, UseFigure};
 use record::Use;
 

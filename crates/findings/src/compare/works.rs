@@ -7,7 +7,7 @@ use serde::Serialize;
 use stats::RunRate;
 
 use super::{AtSize, Curve, FastestMedium, RunGroup, WORK, run_rates};
-use crate::figure::UsableEstimate;
+use crate::figures::figure::UsableEstimate;
 
 /// All media at one kind of work.
 #[derive(Clone, Debug, PartialEq, Serialize)]

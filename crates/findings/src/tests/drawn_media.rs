@@ -13,9 +13,8 @@ use sim::truth::{self, SteadyLoad};
 use suite::Choice;
 
 use super::on_media::measured_as;
-use crate::conditions;
-use crate::verdict::{is_sure, verdict_on};
-use crate::verdict_findings::finding;
+use crate::verdict::findings::finding;
+use crate::verdict::{conditions, is_sure, verdict_on};
 
 /// Media that are drawn, as many as the gate has time for. Of 1000, five are praised wrongly, each
 /// by `check` for its 53 to 80 lines, of which none met a tail of one in 500.

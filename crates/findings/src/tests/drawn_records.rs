@@ -17,8 +17,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 use stats::Random;
 
+use crate::compare;
+use crate::conclude::conclude_for;
+use crate::ids::IDS;
 use crate::testing::cell;
-use crate::{IDS, compare, conclude_for, headline};
+use crate::words::headline::headline;
 
 /// Records that are drawn.
 const DRAWN: u64 = 300;

@@ -11,8 +11,9 @@ use sim::{Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
 
+use crate::add_caveats;
+use crate::conclude::conclude;
 use crate::testing::empty;
-use crate::{add_caveats, conclude};
 
 /// The record of a suite on a medium.
 pub(super) fn measured(profile: &Profile, suite: &str) -> Record {
@@ -65,7 +66,7 @@ fn what_changes_a_decision_comes_right_after_the_verdict() {
         records().iter().find(|(name, _)| *name == "span-cheat-64").expect("a medium");
     let ids: Vec<String> = conclude(record)
         .into_iter()
-        .filter(|finding| !crate::is_verdict(finding))
+        .filter(|finding| !crate::verdict::is_verdict(finding))
         .map(|finding| finding.id)
         .collect();
     assert_eq!(ids[0], "small-span", "{ids:?}");

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use record::{Record, Severity};
 
-use crate::conclude;
+use crate::conclude::conclude;
 use crate::testing::record_in_words;
 
 /// Cells of a run: test, size in bytes, settings.
@@ -92,8 +92,8 @@ proptest! {
         for finding in conclude(&record) {
             let evidence = finding.evidence.join("\n");
             let shown = quoted(&evidence);
-            let is_judged = crate::is_verdict(&finding)
-                || crate::TRICKS.contains(&finding.id.as_str())
+            let is_judged = crate::verdict::is_verdict(&finding)
+                || crate::conclude::TRICKS.contains(&finding.id.as_str())
                 || ["classes", "claim", "flush", "random-write", "small-write-bypass"].contains(&finding.id.as_str())
                 || finding.id.starts_with("advice");
             if !is_judged || finding.severity == Severity::Failure {
@@ -107,12 +107,12 @@ proptest! {
                 let named = record.cells.iter().filter(|cell| line.starts_with(&format!("{},", cell.id)));
                 for cell in named {
                     let is_bound = line.contains("a transient state");
-                    prop_assert!(is_bound || crate::usability::of_cell(cell).is_none() || line.contains("slowest of"), "{line}: {:?}", cell.flags);
+                    prop_assert!(is_bound || crate::figures::usability::of_cell(cell).is_none() || line.contains("slowest of"), "{line}: {:?}", cell.flags);
                     if let Some((figure_text, _)) = line.split_once(" (").filter(|(_, rest)| rest.contains(", n ")) {
-                        let figures = ["iops", "bps"].into_iter().filter_map(|name| Some((name, crate::figure::quantity(name, match name {
+                        let figures = ["iops", "bps"].into_iter().filter_map(|name| Some((name, crate::figures::figure::quantity(name, match name {
                             "iops" => cell.metrics.iops?.value,
                             _ => cell.metrics.bps?.value,
-                        })))).chain(cell.metrics.other.iter().map(|(name, found)| (name.as_str(), crate::figure::quantity(name, found.value))));
+                        })))).chain(cell.metrics.other.iter().map(|(name, found)| (name.as_str(), crate::figures::figure::quantity(name, found.value))));
                         let stands = figures.into_iter().any(|(_, text)| figure_text.ends_with(&text));
                         prop_assert!(stands || cell.test == "flush-cost", "{line}");
                     }

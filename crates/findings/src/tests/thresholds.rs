@@ -4,13 +4,15 @@ use record::collection::HeadlineFigure;
 use record::units::KIB;
 use record::{Cell, Flag, Record, Severity, Use, test};
 
-use crate::figure::{self, UsableEstimate};
+use crate::conclude::{conclude, conclude_for};
+use crate::figures::figure::{self, UsableEstimate};
+use crate::figures::{Figures, genuineness, usability};
 use crate::testing::record_in_words;
 use crate::testing::table::{RowAnswer, check_table};
-use crate::{
-    Analysis, Figures, add_caveats, conclude, conclude_for, genuineness, headline, next_steps,
-    undecided, usability, use_levels,
-};
+use crate::words::headline::headline;
+use crate::words::next_steps::next_steps;
+use crate::words::use_levels::use_levels;
+use crate::{Analysis, add_caveats, undecided};
 
 const FILE: &str = include_str!("../../../../fixtures/findings/thresholds.txt");
 

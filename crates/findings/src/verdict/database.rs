@@ -4,14 +4,17 @@ use record::units::{KIB, SECOND_NS};
 use record::{Bound, Condition, Fitness, Record, Use};
 
 use super::root_disk::{WRITES, WRITES_SOURCE};
-use crate::caches::SpanContrast;
-use crate::flush::{self, Flush};
-use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
-use crate::{commits, figure, stalls};
+use super::safety_need;
+use crate::conclusions::speed::caches::SpanContrast;
+use crate::conclusions::speed::flush::Flush;
+use crate::conclusions::speed::stalls;
+use crate::figures::figure;
+use crate::verdict::commits;
+use crate::verdict::need::{NeedLevel, UseVerdict, weakest_verdict};
 
 pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {
     let mut needs: Vec<NeedLevel> =
-        commits_need(record).into_iter().chain(flush::safety_need(record)).collect();
+        commits_need(record).into_iter().chain(safety_need(record)).collect();
     if needs.is_empty() {
         return None;
     }

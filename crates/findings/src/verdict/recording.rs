@@ -4,10 +4,11 @@ use record::classes::SPEED;
 use record::units::{MIB, SECOND_NS};
 use record::{Fitness, Record, Use, metric, test};
 
-use crate::figure::{self, UsableEstimate, quantity};
-use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
-use crate::stalls::{self, EVENTS};
-use crate::{flush, places, throttling, usability};
+use crate::conclusions::speed::stalls::{self, EVENTS};
+use crate::conclusions::speed::{flush, places, throttling};
+use crate::figures::figure::{self, UsableEstimate, quantity};
+use crate::figures::usability;
+use crate::verdict::need::{NeedLevel, UseVerdict, weakest_verdict};
 
 pub(super) fn camera(record: &Record) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;

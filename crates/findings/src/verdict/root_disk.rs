@@ -5,11 +5,12 @@ use record::figures::DISK_IOPS;
 use record::units::{KIB, SECOND_NS, decimal};
 use record::{Bound, Record, UnsteadyRounds, Use, metric, test};
 
-use crate::figure::{self, UsableEstimate, quantity, size};
-use crate::flush;
-use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
+use super::safety_need;
+use crate::conclusions::speed::{caches, flush, places, stalls, throttling};
+use crate::figures::Figures;
+use crate::figures::figure::{self, UsableEstimate, quantity, size};
 use crate::phrases::RANDOM_WRITES;
-use crate::{Figures, caches, places, stalls, throttling};
+use crate::verdict::need::{NeedLevel, UseVerdict, weakest_verdict};
 
 /// Random write IOPS from which on a system disk is poor, usable and good.
 pub(super) const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_RANDOM[1]];
@@ -90,7 +91,7 @@ pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {
     let mut needs: Vec<NeedLevel> = slowest.chain(reached).collect();
     needs.extend(durable_need(record));
     needs.extend(lowest_need(record));
-    needs.extend(flush::safety_need(record));
+    needs.extend(safety_need(record));
     if let Some(stalls) = stalls::longest_small_writes(record) {
         let reason = |wording: &str, _: u64| format!("{wording}; the system freezes for that long");
         // A stall alone makes a system disk a nuisance, not unsuitable.

@@ -1,0 +1,67 @@
+//! Findings of runs without figures of a medium.
+
+use record::{Finding, Fitness, Flag, Outcome, Record, Severity, Use, not_medium_reason};
+
+use crate::conclusions::genuine::capacity;
+use crate::conclusions::health::failing;
+use crate::finding_builder::FindingBuilder;
+use crate::phrases::NAME_ONE;
+
+/// The findings of a run that measured no medium; `None` for any other.
+pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
+    not_medium_reason(&record.flags, &record.cells)?;
+    let has = |flag: &Flag| {
+        record.flags.contains(flag) || record.cells.iter().any(|cell| cell.flags.contains(flag))
+    };
+    let (what, why) = if has(&Flag::MemoryFilesystem) {
+        (
+            format!("This is memory, not a medium: no storage was measured. {NAME_ONE}"),
+            "this is memory",
+        )
+    } else if has(&Flag::UnknownMedium) {
+        (
+            format!(
+                "Cannot be told here: what the medium is good for; nobody can see which medium \
+                 this is. {NAME_ONE}"
+            ),
+            "nobody can see which medium this is",
+        )
+    } else {
+        (
+            "Not all of the I/O reached the medium: it was not measured.".to_owned(),
+            "something in front of the medium answered",
+        )
+    };
+    let elsewhere =
+        record.cells.iter().flat_map(|cell| cell.flags.iter().map(move |flag| (cell, flag)));
+    let is_answered =
+        |flag: &Flag| matches!(flag, Flag::NotThisMedium { .. } | Flag::Gathered { .. });
+    let evidence = elsewhere.filter(|(_, flag)| is_answered(flag));
+    let evidence = evidence.map(|(cell, flag)| format!("{}: {flag}", cell.id));
+    let mut findings = vec![FindingBuilder::warning("verdict", what).notes(evidence).done()];
+    for wanted in wanted {
+        findings.push(
+            FindingBuilder::on_use(
+                *wanted,
+                Fitness::CannotTell,
+                Severity::Warning,
+                format!("{}: {why}.", Fitness::CannotTell.verdict(wanted)),
+            )
+            .done(),
+        );
+    }
+    findings.extend(of_claims(record, why));
+    findings.extend(failing::conclude(record));
+    // Lost data is reported wherever it was stored.
+    let lost = capacity::conclude(record).into_iter();
+    findings.extend(lost.filter(|finding| finding.severity > Severity::Info));
+    Some(findings)
+}
+
+/// Finding on claims, if no figure is the medium's.
+pub(crate) fn of_claims(record: &Record, why: &str) -> Option<Finding> {
+    let statement = format!("Cannot be told here: whether it is what the box claims ({why}).");
+    record.medium.claims.is_some().then(|| {
+        FindingBuilder::warning("claim", statement).outcome(Outcome::Claim { holds: None }).done()
+    })
+}
