@@ -16,7 +16,7 @@ const SCREEN_END: &str = "<!-- screen: end -->";
 
 /// Writes or compares the documents with such parts.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
-    settle(root, "docs/collection.md", &collection(root)?, "docs", flags)?;
+    settle(root, "docs/analysis.md", &columns(root)?, "docs", flags)?;
     WITH_SCREENS.iter().try_for_each(|page| {
         settle(root, page, &with_screens(root, page).context(*page)?, "docs", flags)
     })
@@ -45,13 +45,12 @@ fn screen(root: &Path, name: &str) -> Result<String> {
     Ok(screen.lines().map(|line| format!("    {line}\n")).collect())
 }
 
-/// Page about collections, with the columns of all figures in their row.
-fn collection(root: &Path) -> Result<String> {
-    let columns: Vec<String> =
+/// Page about analysis, with the columns of all figures in their row.
+fn columns(root: &Path) -> Result<String> {
+    let names: Vec<String> =
         FIGURES.iter().map(|figure| format!("`{}`", figure.download_column())).collect();
-    let page = fs::read_to_string(root.join("docs/collection.md"))?;
-    let (before, row) =
-        page.split_once(&format!("| {}", columns[0])).context("no row of figures")?;
+    let page = fs::read_to_string(root.join("docs/analysis.md"))?;
+    let (before, row) = page.split_once(&format!("| {}", names[0])).context("no row of figures")?;
     let (_, after) = row.split_once(" | ").context("a row without a meaning")?;
-    Ok(format!("{before}| {} | {after}", columns.join(", ")))
+    Ok(format!("{before}| {} | {after}", names.join(", ")))
 }

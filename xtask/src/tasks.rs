@@ -14,7 +14,7 @@ pub enum Task {
     Layers(layers::Flags),
     /// Writes the JSON Schema of the record to docs/record.schema.json.
     Schema(generated::Flags),
-    /// Writes the screen of README and the columns of docs/collection.md from the programs themselves.
+    /// Writes the screen of README and the columns of docs/analysis.md from the programs themselves.
     Docs(generated::Flags),
     /// Writes the man pages and completions of all programs below a directory such as ~/.local.
     Pages {

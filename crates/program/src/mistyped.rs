@@ -17,7 +17,7 @@ pub const WORDS: [(&str, &str); 32] = [
     ("host-effects", "`flashmark compare --before LABEL --after LABEL`"),
     (
         "station",
-        "`flashmark check /dev/sdX /dev/sdY`; docs/fleets.md starts it for each new medium",
+        "`flashmark check /dev/sdX /dev/sdY`; docs/automation.md starts it for each new medium",
     ),
     ("completions", "packages have them; from the sources: cargo run -p xtask -- pages ~/.local"),
     ("man", "packages have them; from the sources: cargo run -p xtask -- pages ~/.local"),

@@ -1,6 +1,6 @@
 //! Export of a collection for other tools: CSV, JSON and Parquet.
 //!
-//! All formats have the same columns, defined once in [`columns`]; docs/collection.md explains
+//! All formats have the same columns, defined once in [`columns`]; docs/analysis.md explains
 //! each. Sinks take one entry at a time, so that a collection of any size needs a few megabytes of
 //! memory.
 

@@ -1,5 +1,5 @@
 //! A collection that is a repository of records and needs no server: the forge decides who may
-//! change what, and a page is made from it (docs/repositories.md).
+//! change what, and a page is made from it (docs/collection.md).
 //!
 //! `flashmark-collection.json` marks a directory as a collection. Records are
 //! `records/SENDER/ID.json.gz`: the account of the sender, and the name that is made from the

@@ -31,7 +31,7 @@ fn dashboard_and_rules_name_what_is_exported() {
     // A simulated medium has no time of day.
     text += "flashmark_run_timestamp_seconds";
     let known = names(&text);
-    for path in ["deploy/metrics/grafana.json", "docs/metrics.md"] {
+    for path in ["deploy/metrics/grafana.json", "deploy/metrics/alerts.yml", "docs/metrics.md"] {
         let text = fs::read_to_string(file(path)).unwrap();
         let unknown: Vec<&str> = names(&text).difference(&known).copied().collect();
         assert!(unknown.is_empty(), "{path}: {unknown:?}");

@@ -153,12 +153,12 @@ fn parquet_is_written_in_groups() {
 
 #[test]
 fn every_column_is_explained() {
-    let page = include_str!("../../../../docs/collection.md");
+    let page = include_str!("../../../../docs/analysis.md");
     let mut names: Vec<String> =
         of_runs().into_iter().chain(of_cells().into_iter().skip(1)).map(|(name, _)| name).collect();
     let missing: Vec<&String> =
         names.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
-    assert!(missing.is_empty(), "docs/collection.md does not explain {missing:?}");
+    assert!(missing.is_empty(), "docs/analysis.md does not explain {missing:?}");
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name stands for one column");
     assert_eq!(repeated().count(), REPEATED.split(' ').count());
