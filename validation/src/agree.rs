@@ -66,14 +66,13 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
                 TOLERANCE * 100.0
             );
         }
-        let mut commands = "DEVICE is the loop device:\n\n```text\n".to_owned();
         let mut rows = Vec::new();
         for cell in CELLS.iter().filter(|cell| flags.pairs.is_wanted(cell.name)) {
             eprint!("{} on {on}: ", cell.name);
-            rows.push(pairs(cell, &ours, &loop_medium, flags, &interrupted, &mut commands)?);
+            rows.push(pairs(cell, &ours, &loop_medium, flags, &interrupted)?);
         }
         let text = format!(
-            "{}; load {load:.2} a processor before the first pair.\n\n{}\n{commands}```\n",
+            "{}; load {load:.2} a processor before the first pair.\n\n{}",
             machine::description()?,
             table("cell", &rows, TOLERANCE)
         );
@@ -99,14 +98,13 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 }
 
 /// Measures one cell pair by pair. A run before the first warms up, and gives the offset of the
-/// cell's span. Adds the commands of both sides to `commands`.
+/// cell's span. Prints the commands of both sides.
 fn pairs(
     cell: &'static Cell,
     ours: &Flashmark,
     loop_medium: &LoopMedium,
     flags: &Flags,
     interrupted: &AtomicBool,
-    commands: &mut String,
 ) -> Result<Row> {
     let fio = Fio::new(cell, &ours.measure(cell)?, loop_medium)?;
     let mut row = Row { name: cell.name.to_owned(), ours: Vec::new(), fio: Vec::new() };
@@ -124,7 +122,7 @@ fn pairs(
         eprint!("{:.3} ", row.rates().ratios()[number]);
     }
     eprintln!("-> {:.3}", row.rates().ratio());
-    *commands += &format!("# {}\n{}\n{}\n", cell.name, ours.command(cell), fio.command());
+    println!("# {}\n{}\n{}", cell.name, ours.command(cell), fio.command());
     Ok(row)
 }
 

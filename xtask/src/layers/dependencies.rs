@@ -20,7 +20,7 @@ pub fn dependencies_are_explained(project: &Project) -> Vec<Fault> {
     let missing = missing.map(|name| {
         Fault::new(
             DEPENDENCIES,
-            format!("does not say what '{name}' is for: write - **{name}** (crates): ..."),
+            format!("does not say what '{name}' is for: write - **{name}**: ..."),
             why,
         )
     });

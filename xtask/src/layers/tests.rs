@@ -93,10 +93,10 @@ fn dependencies_are_explained_and_explanations_are_used() {
     let files = [
         ("Cargo.toml", root),
         ("crates/sim/Cargo.toml", member),
-        ("docs/dependencies.md", "- **serde** (record): forms\n- **left-pad** (sim): pads\n"),
+        ("docs/dependencies.md", "- **serde**: forms\n- **left-pad**: pads\n"),
     ];
     insta::assert_snapshot!(check(dependencies::dependencies_are_explained, &files), @r"
-    docs/dependencies.md: does not say what 'renamed' is for: write - **renamed** (crates): ...
+    docs/dependencies.md: does not say what 'renamed' is for: write - **renamed**: ...
     docs/dependencies.md: explains 'left-pad', which nothing depends on
     ");
 }
