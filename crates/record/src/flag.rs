@@ -352,7 +352,7 @@ impl std::fmt::Display for Flag {
             Flag::FasterThanLink { bps, link_bps } => {
                 write!(
                     f,
-                    "impossible: {} over a link of {}; a cache answered",
+                    "{} over a link of {}; a cache answered",
                     BytesPerSecond(*bps),
                     BytesPerSecond(*link_bps)
                 )
@@ -360,13 +360,13 @@ impl std::fmt::Display for Flag {
             Flag::FasterThanMemory { bps, memory_bps } => {
                 write!(
                     f,
-                    "impossible: {}, but memory reaches {}; nothing was read from a medium",
+                    "{}, but memory reaches {}; nothing was read from a medium",
                     BytesPerSecond(*bps),
                     BytesPerSecond(*memory_bps)
                 )
             }
             Flag::ZeroLatency { n } => {
-                write!(f, "impossible: {n} I/Os took no time and never reached a medium")
+                write!(f, "{n} I/Os took no time and never reached a medium")
             }
             Flag::Sparse { hole_bytes } => {
                 write!(
@@ -493,7 +493,7 @@ mod tests {
             (Flag::TooFewSamples { n: 7 }, "7 I/Os are too few for an interval; run it for longer"),
             (
                 Flag::FasterThanLink { bps: 61e6, link_bps: 60e6 },
-                "impossible: 61.0 MB/s over a link of 60.0 MB/s; a cache answered",
+                "61.0 MB/s over a link of 60.0 MB/s; a cache answered",
             ),
             (
                 Flag::Sparse { hole_bytes: 4096 },

@@ -172,13 +172,13 @@ fn alike(a: &Flag, b: &Flag) -> bool {
     }
 }
 
-/// Left-out tests by reason: (reason, tests).
-pub fn skipped(record: &Record) -> Vec<(String, String)> {
+/// Left-out tests by reason.
+pub fn skipped(record: &Record) -> BTreeMap<String, Vec<String>> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for skip in &record.skipped {
         by_reason.entry(printable(&skip.reason)).or_default().push(printable(&skip.test));
     }
-    by_reason.into_iter().map(|(reason, tests)| (reason, tests.join(", "))).collect()
+    by_reason
 }
 
 /// Reason for a test that was not in the plan.

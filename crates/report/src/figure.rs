@@ -134,8 +134,7 @@ pub(crate) fn impossible_flags(cell: &Cell) -> impl Iterator<Item = &Flag> {
 
 /// An impossibility flag, in words that begin with "impossible".
 pub(crate) fn impossible_text(flag: &Flag) -> String {
-    let text = printable(&flag.to_string());
-    if text.starts_with("impossible") { text } else { format!("impossible: {text}") }
+    format!("impossible: {}", printable(&flag.to_string()))
 }
 
 /// Kind of a metric that is a fact and not an estimate, in one word in place of an interval: the

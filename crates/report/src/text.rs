@@ -523,7 +523,7 @@ impl Page {
         }
         self.section("Not run");
         for (reason, tests) in caveats::skipped(record) {
-            self.prose(&format!("- {tests}: {reason}"), 2, |_, text| text.to_owned());
+            self.prose(&format!("- {}: {reason}", tests.join(", ")), 2, |_, text| text.to_owned());
         }
     }
 

@@ -6,10 +6,9 @@ use crate::conclude::{TRICKS, conclude};
 use crate::conclusions::speed::stalls;
 use crate::figures::{Figures, genuineness, other_tools, usability};
 use crate::matrix;
-use crate::phrases::DO_NOT_USE;
 use crate::verdict::{self, is_verdict};
 use record::collection::{HeadlineFigure, RunHeadline};
-use record::{Cell, Finding, Histogram, Record, Severity, Use};
+use record::{Cell, Finding, Histogram, Outcome, Record, Severity, Use};
 
 /// Summary of a run in one line. Conclusions are drawn anew from the cells; findings in the record
 /// are ignored, as the sender might have written them.
@@ -43,8 +42,8 @@ pub fn headline(record: &Record) -> RunHeadline {
     let levels = verdict::all(record).into_iter().filter_map(|wanted| level(record, wanted));
     let levels = levels.collect();
     let is_fake = genuineness::is_fake(record);
-    let is_damaged =
-        !is_fake && verdict.as_ref().is_some_and(|verdict| verdict.starts_with(DO_NOT_USE));
+    let is_unusable = |finding: &Finding| matches!(finding.outcome, Some(Outcome::Unusable { .. }));
+    let is_damaged = !is_fake && findings.iter().any(is_unusable);
     RunHeadline { figures, thin, verdict, faults, levels, is_fake, is_damaged }
 }
 

@@ -49,7 +49,10 @@ impl Cover {
             run_facts: caveats::run_facts(record).join(" · "),
             state,
             failed: record.run.ended == Ended::Error,
-            skipped: caveats::skipped(record),
+            skipped: caveats::skipped(record)
+                .into_iter()
+                .map(|(reason, tests)| (reason, tests.join(", ")))
+                .collect(),
             how: facts::sections(record),
             private: facts::is_private(record),
             run: printable(&record.run.id),

@@ -199,9 +199,9 @@ fn untested(record: &Record) -> Vec<(String, String)> {
     let skipped = caveats::skipped(record).into_iter().filter_map(|(reason, tests)| {
         // The missing detection of fakes is already in the list.
         let names: Vec<String> = tests
-            .split(", ")
+            .iter()
             .filter(|name| was_looked_at || *name != test::CAPACITY)
-            .map(words::test)
+            .map(|name| words::test(name))
             .collect();
         (!names.is_empty()).then(|| (names.join(", "), reason))
     });

@@ -50,7 +50,7 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
         }
     }
     for (reason, what) in caveats::skipped(record) {
-        out += &paragraph(&format!("Left out: {what}: {reason}"), width);
+        out += &paragraph(&format!("Left out: {}: {reason}", what.join(", ")), width);
     }
     out
 }

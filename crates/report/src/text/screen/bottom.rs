@@ -75,18 +75,16 @@ impl Screen<'_> {
     pub(super) fn skipped(&self, unplanned: &[String], most: usize) -> Vec<String> {
         let plain = |_: &AnsiStyle, line: &str| line.to_owned();
         let is_known = |test: &str| self.record.cells_of(test).next().is_some();
-        let named = |tests: &[&str]| {
+        let named = |tests: &[String]| {
             let (parts, whole): (Vec<&str>, Vec<&str>) =
-                tests.iter().copied().partition(|test| is_known(test));
+                tests.iter().map(String::as_str).partition(|test| is_known(test));
             let parts = (!parts.is_empty()).then(|| format!("parts of {}", parts.join(", ")));
             let whole = (!whole.is_empty()).then(|| whole.join(", "));
             whole.into_iter().chain(parts).collect::<Vec<_>>().join(", ")
         };
         let unplanned = Some(unplanned.join(", ")).filter(|names| !names.is_empty());
         let reasons = caveats::skipped(self.record);
-        let full = reasons.iter().map(|(reason, tests)| {
-            format!("{} ({reason})", named(&tests.split(", ").collect::<Vec<_>>()))
-        });
+        let full = reasons.iter().map(|(reason, tests)| format!("{} ({reason})", named(tests)));
         let full: Vec<String> = unplanned.iter().cloned().chain(full).collect();
         if full.is_empty() {
             return Vec::new();
@@ -97,12 +95,12 @@ impl Screen<'_> {
             return self.prose(&whole, 2, most, plain);
         }
         // The reason for most left-out tests comes first.
-        let mut by_number: Vec<&(String, String)> = reasons.iter().collect();
-        by_number.sort_by_key(|(_, tests)| std::cmp::Reverse(tests.split(", ").count()));
-        let mut tests: Vec<&str> = Vec::new();
-        for test in by_number.iter().flat_map(|(_, tests)| tests.split(", ")) {
-            if !tests.contains(&test) {
-                tests.push(test);
+        let mut by_number: Vec<&Vec<String>> = reasons.values().collect();
+        by_number.sort_by_key(|tests| std::cmp::Reverse(tests.len()));
+        let mut tests: Vec<String> = Vec::new();
+        for test in by_number.into_iter().flatten() {
+            if !tests.contains(test) {
+                tests.push(test.clone());
             }
         }
         let names: Vec<String> = unplanned.into_iter().chain([named(&tests)]).collect();
