@@ -12,28 +12,28 @@ use rust_xlsxwriter::{
     ConditionalFormat3ColorScale, Format, Formula, Workbook, Worksheet, XlsxError,
 };
 
-/// Columns of the raw values: name, and true if they are numbers.
-const COLUMNS: [(&str, bool); 20] = [
-    ("work", false),
-    ("file system", false),
-    ("fitted to AU", false),
-    ("mount options", false),
-    ("scheduler", false),
-    ("repeat", true),
-    ("outcome", false),
-    ("result", true),
-    ("unit", false),
-    ("worst stall ms", true),
-    ("median ms", true),
-    ("p99 ms", true),
-    ("fairness", true),
-    ("extents per file before", true),
-    ("extents per file after", true),
-    ("read time against one piece", true),
-    ("bytes written", true),
-    ("elapsed s", true),
-    ("reason", false),
-    ("made by", false),
+/// Columns of the raw values.
+const COLUMNS: [&str; 20] = [
+    "work",
+    "file system",
+    "fitted to AU",
+    "mount options",
+    "scheduler",
+    "repeat",
+    "outcome",
+    "result",
+    "unit",
+    "worst stall ms",
+    "median ms",
+    "p99 ms",
+    "fairness",
+    "extents per file before",
+    "extents per file after",
+    "read time against one piece",
+    "bytes written",
+    "elapsed s",
+    "reason",
+    "made by",
 ];
 /// Number of columns, from the first on, that name the combination.
 const LABELS: u16 = 5;
@@ -137,7 +137,7 @@ pub fn csv(record: &Record) -> String {
         Value::Number(number) => number.to_string(),
         Value::Nothing => String::new(),
     };
-    let mut lines = vec![COLUMNS.map(|(name, _)| name.to_owned()).join(",")];
+    let mut lines = vec![COLUMNS.join(",")];
     lines.extend(
         tries(record).iter().map(|one| one.iter().map(value).collect::<Vec<_>>().join(",")),
     );
@@ -154,38 +154,26 @@ pub fn workbook(record: &Record) -> Result<Vec<u8>, XlsxError> {
     let mut workbook = Workbook::new();
     let works = findings::matrix::of(record).map_or_else(Vec::new, |matrix| matrix.works);
     summary(workbook.add_worksheet(), &works, tries.len() + 1)?;
-    let heads =
-        COLUMNS.iter().map(|(name, is_number)| (*name, if *is_number { 11.0 } else { 16.0 }));
-    table(workbook.add_worksheet(), "Results", heads, &tries, 2)?;
+    table(workbook.add_worksheet(), "Results", &COLUMNS, &tries, 2)?;
     let phases: Vec<Vec<Value>> = record.cells.iter().filter_map(thread_row).collect();
     if !phases.is_empty() {
-        let heads = THREADS.into_iter().map(|name| (name, 16.0));
-        table(workbook.add_worksheet(), "Threads", heads, &phases, 2)?;
+        table(workbook.add_worksheet(), "Threads", &THREADS, &phases, 2)?;
     }
     about(workbook.add_worksheet(), record)?;
     workbook.save_to_buffer()
 }
 
-fn head() -> Format {
-    Format::new().set_bold().set_text_wrap().set_background_color("#E8ECF1")
-}
-
-/// Fills a sheet with a table: its name, heads with their widths, and rows; the heads and the first
-/// `fixed` columns stay in sight.
-fn table<'a>(
+/// Fills a sheet with a table: its name, heads and rows; the heads and the first `fixed` columns stay
+/// in sight.
+fn table(
     sheet: &mut Worksheet,
     name: &str,
-    heads: impl Iterator<Item = (&'a str, f64)>,
+    heads: &[&str],
     rows: &[Vec<Value>],
     fixed: u16,
 ) -> Result<(), XlsxError> {
-    sheet.set_name(name)?;
-    let mut last = 0;
-    for (column, (name, width)) in (0_u16..).zip(heads) {
-        sheet.write_with_format(0, column, name, &head())?;
-        sheet.set_column_width(column, width)?;
-        last = column;
-    }
+    let head = Format::new().set_bold().set_text_wrap().set_background_color("#E8ECF1");
+    sheet.set_name(name)?.write_row_with_format(0, 0, heads.iter().copied(), &head)?;
     for (row, values) in (1_u32..).zip(rows) {
         for (column, value) in (0_u16..).zip(values) {
             match value {
@@ -195,9 +183,9 @@ fn table<'a>(
             };
         }
     }
-    sheet.set_freeze_panes(1, fixed)?;
+    sheet.set_freeze_panes(1, fixed)?.set_autofit_max_width(160).autofit();
     if !rows.is_empty() {
-        sheet.autofilter(0, 0, rows.len() as u32, last)?;
+        sheet.autofilter(0, 0, rows.len() as u32, heads.len() as u16 - 1)?;
     }
     Ok(())
 }
@@ -226,7 +214,7 @@ fn thread_row(cell: &Cell) -> Option<Vec<Value>> {
 /// sheet "Results". Results of formulas are written too, for programs that do not calculate.
 fn summary(sheet: &mut Worksheet, works: &[WorkPlaces], last: usize) -> Result<(), XlsxError> {
     let names = ["tries", "geometric mean", "least", "largest", "unit", "against the best"];
-    let heads = COLUMNS[..usize::from(LABELS)].iter().map(|(name, _)| *name).chain(names);
+    let heads = [&COLUMNS[..usize::from(LABELS)], &names].concat();
     let placed = |work: &WorkPlaces| -> Vec<Vec<Value>> {
         let places = work.places.iter().map(|place| texts(&place.combination).collect());
         let failed = |(combination, _): &(Combination, String)| {
@@ -236,7 +224,7 @@ fn summary(sheet: &mut Worksheet, works: &[WorkPlaces], last: usize) -> Result<(
         places.chain(work.failed.iter().map(failed)).collect()
     };
     let rows: Vec<Vec<Vec<Value>>> = works.iter().map(placed).collect();
-    table(sheet, "Summary", heads.map(|name| (name, 15.0)), &rows.concat(), 0)?;
+    table(sheet, "Summary", &heads, &rows.concat(), 0)?;
     let scale = ConditionalFormat3ColorScale::new()
         .set_minimum_color("F4A582")
         .set_midpoint_color("F7F7F7")
@@ -302,21 +290,14 @@ fn about(sheet: &mut Worksheet, record: &Record) -> Result<(), XlsxError> {
     sheet.set_column_width(0, 20)?;
     sheet.set_column_width(1, 100)?;
     let medium = &record.medium;
-    let name = [&medium.vendor, &medium.model]
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let names = [&medium.vendor, &medium.model].into_iter().flatten();
+    let capacity = medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string());
     let host = record.host.clone().unwrap_or_default();
     let mut facts = vec![
         ("Run", record.run.id.clone()),
         ("Started", record.run.started.clone().unwrap_or_default()),
-        ("Medium", name),
-        (
-            "Capacity",
-            medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()).unwrap_or_default(),
-        ),
+        ("Medium", names.cloned().collect::<Vec<_>>().join(" ")),
+        ("Capacity", capacity.unwrap_or_default()),
         ("Kernel", host.kernel.unwrap_or_default()),
         ("Board", host.board.unwrap_or_default()),
         ("Processor", host.cpu.unwrap_or_default()),
@@ -324,9 +305,8 @@ fn about(sheet: &mut Worksheet, record: &Record) -> Result<(), XlsxError> {
         ("Software", format!("{} {}", record.run.software.name, record.run.software.version)),
     ];
     facts.extend(record.findings.iter().map(|finding| ("Finding", finding.statement.clone())));
-    facts.extend(
-        record.skipped.iter().map(|skip| ("Left out", format!("{}: {}", skip.test, skip.reason))),
-    );
+    let skipped = record.skipped.iter();
+    facts.extend(skipped.map(|skip| ("Left out", format!("{}: {}", skip.test, skip.reason))));
     for (row, (name, text)) in (0..).zip(&facts) {
         sheet.write_with_format(row, 0, *name, &Format::new().set_bold())?;
         sheet.write_string(row, 1, text)?;

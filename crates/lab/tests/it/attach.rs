@@ -2,10 +2,11 @@
 //! devices are available.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::support::{Flashmark, Ran, Scratch, eventually, has_root, skipped, tool};
 
@@ -46,23 +47,27 @@ impl Bench {
         ran.out.trim().to_owned()
     }
 
+    /// Detaches the last medium; nothing is left behind.
+    fn detach(&self, node: &str) {
+        let ran = self.run(&["detach", node]);
+        assert_eq!(
+            (ran.code, ran.out.as_str()),
+            (Some(0), &*format!("detached {node}\n")),
+            "{ran}"
+        );
+        assert_eq!(self.left(), [""; 0]);
+    }
+
     /// Everything of this test that is still there: mounts, loop devices, processes, files.
     fn left(&self) -> Vec<String> {
         // A server ends a moment after its device.
         eventually("the end of the servers", || self.servers().is_empty().then_some(()));
-        let ours = self.scratch.word();
-        let of = |text: String| {
-            text.lines().filter(|line| line.contains(ours)).map(str::to_owned).collect::<Vec<_>>()
-        };
-        let mut left = of(fs::read_to_string("/proc/self/mounts").unwrap());
-        left.extend(of(tool("losetup", &["--list", "--noheadings", "--output", "NAME,BACK-FILE"])));
-        left.extend(
-            fs::read_dir(self.scratch.at("run"))
-                .into_iter()
-                .flatten()
-                .map(|entry| entry.unwrap().path().display().to_string()),
-        );
-        left
+        let seen = fs::read_to_string("/proc/self/mounts").unwrap()
+            + &tool("losetup", &["--list", "--noheadings", "--output", "NAME,BACK-FILE"]);
+        let ours = seen.lines().filter(|line| line.contains(self.scratch.word()));
+        let made = fs::read_dir(self.scratch.at("run")).into_iter().flatten();
+        let made = made.map(|entry| entry.unwrap().path().display().to_string());
+        ours.map(str::to_owned).chain(made).collect()
     }
 
     /// Processes that serve media here: their environment names the directory.
@@ -108,18 +113,8 @@ fn what_is_written_is_read_and_nothing_is_left_behind() {
     let mut read = vec![1; data.len() + 4096];
     open(&node).read_exact_at(&mut read, 5 << 20).unwrap();
     assert!(read[..data.len()] == data, "what was read is not what was written");
-    assert!(
-        read[data.len()..].iter().all(|byte| *byte == 0),
-        "what was never written is not blank"
-    );
-
-    let ran = bench.run(&["detach", &node]);
-    assert_eq!(
-        (ran.code, ran.out.as_str()),
-        (Some(0), format!("detached {node}\n").as_str()),
-        "{ran}"
-    );
-    assert_eq!(bench.left(), [""; 0]);
+    assert!(read[data.len()..] == [0; 4096], "what was never written is not blank");
+    bench.detach(&node);
 }
 
 #[test]
@@ -181,55 +176,38 @@ fn what_a_program_has_open_is_refused_and_stays_when_it_is_closed() {
     // Not exclusively: nothing but the files of the processes tells of it.
     let file = open(&node);
     let ran = bench.run(&["detach", &node]);
-    assert!(
-        ran.code == Some(3)
-            && ran.err.contains(&format!("(process {}) has it open", std::process::id())),
-        "{ran}"
-    );
+    let why = format!("(process {}) has it open", std::process::id());
+    assert!(ran.code == Some(3) && ran.err.contains(&why), "{ran}");
     drop(file);
     // What was refused does not happen later: the server was not asked.
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert_eq!((size_of(&node), bench.servers().len()), (64 << 20, 1));
-    assert_eq!(bench.run(&["detach", &node]).code, Some(0));
-    assert_eq!(bench.left(), [""; 0]);
+    bench.detach(&node);
 }
 
 #[test]
 fn all_means_what_this_user_attached_in_the_background() {
     let Some(bench) = Bench::new() else { return };
-    let (mine, theirs) = (bench.attach(&["a1", "--size", "32MiB"]), {
-        let mut command = bench.command(&["attach", "--background", "a1", "--size", "64MiB"]);
-        let ran = Ran::of(command.env("SUDO_UID", "54321"));
-        assert_eq!(ran.code, Some(0), "{ran}");
-        ran.out.trim().to_owned()
-    });
+    let mine = bench.attach(&["a1", "--size", "32MiB"]);
+    let mut command = bench.command(&["attach", "--background", "a1", "--size", "64MiB"]);
+    let ran = Ran::of(command.env("SUDO_UID", "54321"));
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let theirs = ran.out.trim();
     let ran = bench.run(&["detach", "--all"]);
     assert!(ran.code == Some(0) && ran.out.contains(&format!("detached {mine}\n")), "{ran}");
-    assert!(
-        ran.err.contains(&format!("{theirs} is left alone")) && ran.err.contains("user 54321"),
-        "{ran}"
-    );
-    assert_eq!(size_of(&theirs), 64 << 20);
-    assert_eq!(bench.run(&["detach", &theirs]).code, Some(0));
-    assert_eq!(bench.left(), [""; 0]);
+    let alone = format!("{theirs} is left alone");
+    assert!(ran.err.contains(&alone) && ran.err.contains("user 54321"), "{ran}");
+    assert_eq!(size_of(theirs), 64 << 20);
+    bench.detach(theirs);
 }
 
 #[test]
 fn in_the_foreground_it_serves_until_it_is_asked_to_end() {
     let Some(bench) = Bench::new() else { return };
-    let mut child = bench
-        .command(&["attach", "a1", "--size", "64MiB"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut node = String::new();
-    std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(child.stdout.take().unwrap()),
-        &mut node,
-    )
-    .unwrap();
-    assert_eq!(size_of(node.trim()), 64 << 20);
+    let mut command = bench.command(&["attach", "a1", "--size", "64MiB"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(size_of(&lines.next().unwrap().unwrap()), 64 << 20);
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -248,20 +226,20 @@ fn what_a_killed_server_left_is_cleaned_up() {
         assert!(bench.left().iter().any(|line| line.starts_with(node)), "{:?}", bench.left());
     };
     // By its name, by --all, and by the next medium that is attached.
-    let first = bench.attach(&["a1", "--size", "64MiB"]);
-    kill(&first);
-    assert_eq!(bench.run(&["detach", &first]).code, Some(0));
-    assert_eq!(bench.left(), [""; 0]);
-    let second = bench.attach(&["a1", "--size", "64MiB"]);
-    kill(&second);
-    assert_eq!(bench.run(&["detach", "--all"]).code, Some(0));
-    assert_eq!(bench.left(), [""; 0]);
-    let third = bench.attach(&["a1", "--size", "64MiB"]);
-    kill(&third);
-    let fourth = bench.attach(&["a1", "--size", "32MiB"]);
-    assert_eq!(size_of(&fourth), 32 << 20);
-    assert_eq!(bench.run(&["detach", &fourth]).code, Some(0));
-    assert_eq!(bench.left(), [""; 0]);
+    for by in ["name", "all", "next"] {
+        let node = bench.attach(&["a1", "--size", "64MiB"]);
+        kill(&node);
+        match by {
+            "name" => bench.detach(&node),
+            "all" => assert_eq!(bench.run(&["detach", "--all"]).code, Some(0)),
+            _ => {
+                let next = bench.attach(&["a1", "--size", "32MiB"]);
+                assert_eq!(size_of(&next), 32 << 20);
+                bench.detach(&next);
+            }
+        }
+        assert_eq!(bench.left(), [""; 0]);
+    }
 }
 
 #[test]

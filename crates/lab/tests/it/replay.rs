@@ -10,13 +10,13 @@ fn word(path: &Path) -> &str {
 }
 
 /// An iolog of these requests (operation, offset, length), `apart_ns` apart.
-fn made(scratch: &Scratch, name: &str, apart_ns: u64, rows: &[(&str, u64, u64)]) -> PathBuf {
+fn made(scratch: &Scratch, apart_ns: u64, rows: &[(&str, u64, u64)]) -> PathBuf {
     let mut text = "fio version 3 iolog\n".to_owned();
     for (number, (op, offset_bytes, length_bytes)) in (0..).zip(rows) {
         let time_us = number * apart_ns / 1000;
         text += &format!("{time_us} f {op} {offset_bytes} {length_bytes}\n");
     }
-    scratch.file(name, text)
+    scratch.file("trace", text)
 }
 
 #[test]
@@ -25,8 +25,8 @@ fn two_replays_have_the_same_record() {
         let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces").join(name);
         let record = || {
             let flashmark = Flashmark::new();
-            let words = ["replay", word(&trace), "sim:a1", "--speed", "max", "--seed", "7"];
-            flashmark.done(&[&words[..], &["--quiet"]].concat());
+            let words = "sim:a1 --speed max --seed 7 --quiet";
+            flashmark.done(&format!("replay {} {words}", word(&trace)));
             assert_eq!(flashmark.record().cells[0].ops, ios, "{name}");
             fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap()
         };
@@ -39,27 +39,17 @@ fn a_file_is_written_only_with_leave() {
     let scratch = Scratch::new();
     let image = scratch.image("image", MIB);
     let before = sum(&image);
-    let path = made(
-        &scratch,
-        "trace",
-        1000,
-        &[("write", 4096, 4096), ("read", 8192, 4096), ("sync", 0, 0)],
-    );
+    let rows = [("write", 4096, 4096), ("read", 8192, 4096), ("sync", 0, 0)];
+    let path = made(&scratch, 1000, &rows);
+    let words = |more: &str| format!("replay {} {} --quiet{more}", word(&path), word(&image));
     let flashmark = Flashmark::new();
-    let refused = flashmark.run(&["replay", word(&path), word(&image), "--quiet"]);
+    let refused = flashmark.run(&words(""));
     assert_eq!(refused.code, Some(3), "{refused}");
     assert!(flashmark.runs().is_empty());
-    flashmark.done(&["replay", word(&path), word(&image), "--quiet", "--reads-only"]);
+    flashmark.done(&words(" --reads-only"));
     assert_eq!(flashmark.record().cells.iter().map(|cell| cell.written_bytes).sum::<u64>(), 0);
     assert_eq!(sum(&image), before, "the file was written to");
-    Flashmark::new().done(&[
-        "replay",
-        word(&path),
-        word(&image),
-        "--quiet",
-        "--erase",
-        word(&image),
-    ]);
+    Flashmark::new().done(&words(&format!(" --erase {}", word(&image))));
     assert_ne!(sum(&image), before);
     let original = scratch.image("original", MIB);
     let (now, then) = (fs::read(&image).unwrap(), fs::read(&original).unwrap());
@@ -73,12 +63,8 @@ fn a_file_is_written_only_with_leave() {
 fn a_directory_gets_a_file_that_is_filled_first() {
     let scratch = Scratch::new();
     let place = scratch.directory("place");
-    let path = made(
-        &scratch,
-        "trace",
-        1000,
-        &[("read", 3 * MIB, 4096), ("write", 2 * MIB, 65_536), ("sync", 0, 0)],
-    );
+    let rows = [("read", 3 * MIB, 4096), ("write", 2 * MIB, 65_536), ("sync", 0, 0)];
+    let path = made(&scratch, 1000, &rows);
     let flashmark = Flashmark::new();
     flashmark.done(&["replay", word(&path), word(&place), "--quiet"]);
     let record = flashmark.record();
@@ -91,8 +77,7 @@ fn a_directory_gets_a_file_that_is_filled_first() {
 fn an_interrupted_replay_ends_and_is_not_resumed() {
     let scratch = Scratch::new();
     let image = scratch.image("image", MIB);
-    let path =
-        made(&scratch, "trace", 3_600_000_000_000, &[("read", 0, 4096), ("read", 4096, 4096)]);
+    let path = made(&scratch, 3_600_000_000_000, &[("read", 0, 4096), ("read", 4096, 4096)]);
     let flashmark = Flashmark::new();
     let child = flashmark.start(&["replay", word(&path), word(&image)]);
     eventually("a run", || (!flashmark.runs().is_empty()).then_some(()));

@@ -15,28 +15,22 @@ use crate::support::{
 fn watched(device: &str, work: impl FnOnce()) -> (Vec<Value>, String) {
     let flashmark = Flashmark::new();
     let mut child = flashmark.start(&["watch", device, "--interval", "100ms", "--json"]);
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
-    let mut printed = vec![lines.next().unwrap()];
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut looks = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let mut seen = vec![looks.next().unwrap()];
     work();
     // What the work did last is in a look that began after it, not in one that waits in the pipe
     // since before.
     let done = jiff::Timestamp::now() + Duration::from_millis(100);
-    let at = |line: &str| {
-        serde_json::from_str::<Value>(line).unwrap()["at"]
-            .as_str()
-            .unwrap()
-            .parse::<jiff::Timestamp>()
-            .unwrap()
-    };
-    while at(&printed[printed.len() - 1]) < done {
-        printed.push(lines.next().unwrap());
+    let at = |look: &Value| look["at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    while at(&seen[seen.len() - 1]) < done {
+        seen.push(looks.next().unwrap());
     }
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    printed.extend(lines);
+    seen.extend(looks);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let objects = printed.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-    (objects, String::from_utf8(output.stderr).unwrap())
+    (seen, String::from_utf8(output.stderr).unwrap())
 }
 
 #[test]
@@ -47,27 +41,10 @@ fn watch_counts_the_io_of_the_device() {
     let scratch = Scratch::new();
     let medium = LoopDevice::new(&scratch.image("image", 16 * MIB));
     let (seen, summary) = watched(medium.word(), || {
-        tool(
-            "dd",
-            &[
-                "if=/dev/zero",
-                &format!("of={}", medium.word()),
-                "bs=64k",
-                "count=50",
-                "oflag=direct",
-                "conv=notrunc",
-            ],
-        );
-        tool(
-            "dd",
-            &[
-                &format!("if={}", medium.word()),
-                "of=/dev/null",
-                "bs=4k",
-                "count=1000",
-                "iflag=direct",
-            ],
-        );
+        let dd = |words: String| tool("dd", &words.split(' ').collect::<Vec<_>>());
+        let device = medium.word();
+        dd(format!("if=/dev/zero of={device} bs=64k count=50 oflag=direct conv=notrunc"));
+        dd(format!("if={device} of=/dev/null bs=4k count=1000 iflag=direct"));
     });
     let total = |name: &str| -> f64 {
         seen.iter()
@@ -101,13 +78,10 @@ fn lines_are_iostats_and_end_after_so_many() {
     assert_eq!(lines.len(), 4, "{ran}");
     let heads: Vec<&str> = lines[0].split_whitespace().collect();
     assert_eq!(heads[..7], ["Device", "r/s", "rkB/s", "rrqm/s", "%rrqm", "r_await", "rareq-sz"]);
-    assert!(
-        lines[1..]
-            .iter()
-            .all(|line| line.starts_with(&disk.name)
-                && line.split_whitespace().count() == heads.len()),
-        "{ran}"
-    );
+    let is_row = |line: &&str| {
+        line.starts_with(&disk.name) && line.split_whitespace().count() == heads.len()
+    };
+    assert!(lines[1..].iter().all(is_row), "{ran}");
 }
 
 #[test]
@@ -129,11 +103,8 @@ fn a_device_that_vanishes_is_reported_by_name() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(4));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        stderr
-            .ends_with(&format!("flashmark: {name} is gone: there is no medium in it any more\n")),
-        "{stderr}"
-    );
+    let gone = format!("flashmark: {name} is gone: there is no medium in it any more\n");
+    assert!(stderr.ends_with(&gone), "{stderr}");
 }
 
 #[test]
