@@ -111,14 +111,9 @@ impl OpenFiles {
             .of(target)
             .filter_map(|entry| Some(Holding { how: entry.hold?, by: Some(entry.by.clone()) }));
         let mut found: Vec<Holding> = seen.collect();
+        found.sort_by(|a, b| (&a.by, a.how).cmp(&(&b.by, b.how)));
+        found.dedup_by(|a, b| a.by == b.by);
         found.sort();
-        let mut named = Vec::new();
-        found.retain(|holding| {
-            !named.contains(&holding.by) && {
-                named.push(holding.by.clone());
-                true
-            }
-        });
         if found.is_empty() {
             let locks = self
                 .locks

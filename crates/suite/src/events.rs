@@ -59,7 +59,7 @@ pub enum RunEvent<'a> {
 }
 
 /// Progress of a cell.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct CellProgress<'a> {
     /// Number of the cell in the plan.
     pub index: usize,

@@ -86,7 +86,7 @@ impl<'a> RunOptions<'a> {
 }
 
 /// End of a run, and its results.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RunEnd {
     /// All cells, those done before an interruption included, in the plan's order.
     pub cells: Vec<Cell>,

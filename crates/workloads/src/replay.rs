@@ -82,7 +82,6 @@ fn progress(
     let seconds = (elapsed_ns as f64 / 1e9).max(1e-9);
     let left_ns = if share > 0.0 { elapsed_ns as f64 * (1.0 - share) / share } else { 0.0 };
     CellProgress {
-        index: 0,
         phase,
         share,
         ops,
@@ -92,7 +91,7 @@ fn progress(
         bps: bytes as f64 / seconds,
         written_bytes,
         remaining_ns: left_ns as u64,
-        run_share: None,
+        ..CellProgress::default()
     }
 }
 

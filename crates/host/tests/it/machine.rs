@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 
 use flashmark_host::{
     Access, Claim, HostPressure, InventoryEntry, Location, Partition, ResolvedTarget, Roots,
-    StatFile, buses, claim, contents, diskstats, facts, find, fs_class, health, list, mount_of,
-    mounts, parse_sdmon, parse_smartctl, recipe, resolve, throttled, uses,
+    StatFile, buses, claim, contents, contents_of_file, diskstats, facts, find, fs_class, health,
+    list, mount_of, mounts, parse_sdmon, parse_smartctl, recipe, resolve, throttled, uses,
 };
 use record::units::Bytes;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -138,6 +138,12 @@ impl Machine {
             ["sparse", path, size] => {
                 fs::File::create(self.path(path)).unwrap().set_len(bytes(size)).unwrap();
             }
+            ["bytes", path, offset, hex] => {
+                let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+                let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+                let file = fs::OpenOptions::new().write(true).open(self.path(path)).unwrap();
+                file.write_all_at(&bytes, offset.parse().unwrap()).unwrap();
+            }
             ["hard", "link", from, to] => fs::hard_link(self.path(to), self.path(from)).unwrap(),
             ["fifo" | "socket", path] => {
                 let kind = if words[0] == "fifo" { FileType::Fifo } else { FileType::Socket };
@@ -211,6 +217,10 @@ impl Machine {
             ["health"] => json(health(&self.roots, self.noted.as_ref().unwrap()), &[]),
             ["throttled"] => throttled(&self.roots).unwrap_or_default(),
             ["pressure"] => format!("{:?}", HostPressure::now(&self.roots)),
+            ["holds", image] => {
+                let size_bytes = fs::metadata(self.path(image)).unwrap().len();
+                lines(contents_of_file(&self.path(image), size_bytes).lines())
+            }
             ["contents", disk] => lines(contents(&self.roots, &self.found(disk)).lines()),
             ["facts"] => json(facts(&self.roots), &[]),
             ["class", kind] => format!("{:?}", fs_class(kind)),

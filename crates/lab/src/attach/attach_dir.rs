@@ -4,7 +4,7 @@
 //! from a medium in use, and cleaned up.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use host::loopdev;
 use rustix::fs::{FlockOperation, flock};
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
 
 use super::queue;
 
@@ -115,9 +116,7 @@ impl AttachedMedium {
 
     /// Process and user that attached it; `None` if the lock file does not say.
     pub fn owner(&self) -> Option<Owner> {
-        let mut text = String::new();
-        File::open(self.lock_path()).ok()?.read_to_string(&mut text).ok()?;
-        Owner::parse(&text)
+        serde_json::from_slice(&fs::read(self.lock_path()).ok()?).ok()
     }
 
     /// True if this user may end it without naming it: the user attached it in the background, or
@@ -198,9 +197,8 @@ fn turn(root: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Process and user that attached a medium, as its lock file says: number of the server's process,
-/// number of the user, and "background" or "foreground".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Process and user that attached a medium, as its lock file says in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Number of the process that serves it.
     pub server: i32,
@@ -211,14 +209,6 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Reads the text of a lock file.
-    fn parse(text: &str) -> Option<Owner> {
-        let mut words = text.split_whitespace();
-        let server = words.next()?.parse().ok()?;
-        let user = words.next()?.parse().ok()?;
-        Some(Owner { server, user, in_background: words.next()? == "background" })
-    }
-
     /// Server of the medium, for messages: "process 4711 of user 1000 serves it".
     pub fn words(&self) -> String {
         let how = if self.in_background { "" } else { " in the foreground" };
@@ -236,13 +226,8 @@ fn user() -> u32 {
 fn lock_file(path: &Path, in_background: bool) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-    writeln!(
-        file,
-        "{} {} {}",
-        std::process::id(),
-        user(),
-        if in_background { "background" } else { "foreground" }
-    )?;
+    let server = std::process::id().cast_signed();
+    serde_json::to_writer(&mut file, &Owner { server, user: user(), in_background })?;
     Ok(file)
 }
 

@@ -228,15 +228,15 @@ pub fn check_machine() -> Result<()> {
             "attaching a simulated medium as a block device needs root; start it with sudo, or test it without: flashmark run sim:PROFILE",
         );
     }
-    if let Err(error) = std::fs::File::open("/dev/fuse") {
-        return usage(format_args!(
-            "/dev/fuse cannot be opened ({error}); load FUSE with `modprobe fuse`, and give a container the device"
-        ));
-    }
-    if let Err(error) = std::fs::File::open("/dev/loop-control") {
-        return usage(format_args!(
-            "/dev/loop-control cannot be opened ({error}); load loop devices with `modprobe loop`, and give a container the devices"
-        ));
+    for (node, what, module, devices) in [
+        ("/dev/fuse", "FUSE", "fuse", "device"),
+        ("/dev/loop-control", "loop devices", "loop", "devices"),
+    ] {
+        if let Err(error) = fs::File::open(node) {
+            return usage(format_args!(
+                "{node} cannot be opened ({error}); load {what} with `modprobe {module}`, and give a container the {devices}"
+            ));
+        }
     }
     Ok(())
 }

@@ -30,7 +30,10 @@ const MIN_BYTES: u64 = 1 << 20;
 /// `flashmark attach PROFILE`.
 pub fn attach(flags: &AttachFlags) -> Result {
     let profile = find_profile(&flags.profile)?;
-    let capacity = flags.size.as_deref().map(size).transpose()?;
+    let capacity = super::size("--size", flags.size.as_deref())?;
+    if let Some(text) = flags.size.as_ref().filter(|_| capacity < Some(MIN_BYTES)) {
+        return usage(format_args!("--size {text}: the smallest medium has 1 MiB"));
+    }
     attach::check_machine()?;
     if flags.background {
         return in_background(flags);
@@ -57,17 +60,14 @@ pub fn detach(flags: &DetachFlags) -> Result {
     let found = places.iter().find(|place| place.nodes().iter().any(|node| is_same(node, device)));
     let Some(place) = found else {
         let attached: Vec<_> = places.iter().flat_map(AttachedMedium::nodes).collect();
-        return match attached.as_slice() {
-            [] => usage(format_args!(
-                "{}: this is not attached by `flashmark attach`; nothing is",
-                device.display()
-            )),
-            nodes => usage(format_args!(
-                "{}: this is not attached by `flashmark attach`; attached are {}",
-                device.display(),
-                words(nodes)
-            )),
+        let what = match attached.as_slice() {
+            [] => "nothing is".to_owned(),
+            nodes => format!("attached are {}", words(nodes)),
         };
+        return usage(format_args!(
+            "{}: this is not attached by `flashmark attach`; {what}",
+            device.display()
+        ));
     };
     let nodes = attach::end(place)?;
     print(&format!("detached {}\n", words(&nodes)))?;
@@ -196,14 +196,6 @@ fn let_go_of_terminal() -> anyhow::Result<()> {
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
     Ok(std::env::set_current_dir("/")?)
-}
-
-fn size(text: &str) -> Result<u64> {
-    let bytes = text.parse::<Bytes>().map_err(|error| anyhow!("--size: {error}")).or_usage()?.0;
-    if bytes < MIN_BYTES {
-        return usage(format_args!("--size {text}: the smallest medium has 1 MiB"));
-    }
-    Ok(bytes)
 }
 
 /// True if two names are of one device node.

@@ -17,11 +17,10 @@ use crate::cli::MatrixFlags;
 use area::MatrixArea;
 use matrix_body::MatrixBody;
 use outputs::MatrixFiles;
-use program::clock;
 use program::exit::{Exit, OrExit, Result, refuse};
 use program::printing::print;
 use request::MatrixRequest;
-use session::begin::{begin, opening, software};
+use session::begin::{begin, opening, run_id, software};
 use session::flags::ResumeFlags;
 use session::outputs::{self as results, Outputs};
 use session::reopened::EarlierSession;
@@ -49,10 +48,9 @@ pub fn run(flags: &MatrixFlags) -> Result {
         area.leave()?;
         return refuse(format_args!("nothing is left to be tried: {}", why.join("; ")));
     }
-    let id =
-        format!("{}-{}-matrix", clock::for_names(), session::begin::plain(&target.short_name()));
     let skipped = left_out.into_iter().map(|left| Skip::new(left.what, left.why)).collect();
     let plan = Plan { skipped, ..planned(&request) };
+    let id = run_id(&request.run, &plan.suite, &target);
     let mut opening = opening(&id, &request.run, flags.label.clone(), &target, &plan)?;
     opening.command = serde_json::json!({ MARK: request });
     opening.fingerprint = area.fingerprint(target.target.diskseq)?;
@@ -139,11 +137,8 @@ fn planned(request: &MatrixRequest) -> Plan {
 fn describe(request: &MatrixRequest) -> String {
     let axes = &request.axes;
     let mut text = format!("{}: every combination of\n", printable(&request.run.target));
-    let align: Vec<&str> = axes
-        .aligns
-        .iter()
-        .map(|align| if *align { "fitted to the AU" } else { "as mkfs does by itself" })
-        .collect();
+    let align = |align: &bool| if *align { "fitted to the AU" } else { "as mkfs does by itself" };
+    let align: Vec<&str> = axes.aligns.iter().map(align).collect();
     let lists = [
         ("file systems", axes.filesystems.join(", ")),
         ("mkfs", align.join(", ")),
@@ -171,10 +166,8 @@ fn describe(request: &MatrixRequest) -> String {
         combinations.len(),
         request.run.seed
     );
-    let needs = request
-        .works()
-        .map(|works| works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0))
-        .unwrap_or(0);
+    let works = request.works().unwrap_or_default();
+    let needs = works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0);
     text += &format!(
         "Each makes a new file system on all of the target, mounts it, works on at most {} of it, and unmounts it.\n",
         Bytes(needs)

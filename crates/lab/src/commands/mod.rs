@@ -6,8 +6,9 @@ pub mod replay;
 mod resume;
 pub mod watch;
 
-use program::exit::Result;
+use program::exit::{OrExit, Result};
 use program::messages;
+use record::units::Bytes;
 use session::outputs::ProgressForm;
 
 use crate::cli::Command;
@@ -26,4 +27,10 @@ pub fn run_command(command: Command) -> Result {
         Command::Resume(flags) => resume::run(&flags),
         Command::KeepCopy { name } => session::hand_over::keep(&name),
     }
+}
+
+/// The bytes that a flag gives, if it is typed; exit code 2 where they cannot be understood.
+fn size(flag: &str, typed: Option<&str>) -> Result<Option<u64>> {
+    let size = typed.map(|text| text.parse::<Bytes>().map(|bytes| bytes.0)).transpose();
+    size.map_err(|error| anyhow::anyhow!("{flag}: {error}")).or_usage()
 }

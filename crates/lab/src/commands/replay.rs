@@ -183,14 +183,7 @@ impl Body for ReplayBody {
             _ => Ended::Complete,
         };
         let (elapsed_ns, error) = (outcome.elapsed_ns, outcome.failure);
-        Ok(RunEnd {
-            cells: Vec::new(),
-            skipped: Vec::new(),
-            ended,
-            error,
-            failed: None,
-            elapsed_ns,
-        })
+        Ok(RunEnd { ended, error, elapsed_ns, ..RunEnd::default() })
     }
 
     fn way_on(&self, _: &str) -> String {

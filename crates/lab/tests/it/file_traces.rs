@@ -29,30 +29,31 @@ fn strace(scratch: &Scratch, on: &Path, program: &str) -> Option<String> {
     Some(trace)
 }
 
-fn survey(trace: &str, below: &Path) -> FileTraceSurvey {
+/// What a trace comes to, and how many operations there are of a name.
+fn survey(trace: &str, below: &Path) -> (FileTraceSurvey, impl Fn(&str) -> u64 + use<>) {
     let trace = FileTrace::open(Path::new(trace), below.to_str().unwrap()).unwrap();
-    FileTraceSurvey::of(&trace).unwrap()
+    let survey = FileTraceSurvey::of(&trace).unwrap();
+    let counts = survey.counts.clone();
+    (survey, move |name| counts.get(name).copied().unwrap_or(0))
 }
 
 /// Replays a trace on two file systems; each does every operation once.
 fn replayed(trace: &str, below: &Path, counts: &BTreeMap<&'static str, u64>) {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let (work, below) = (format!("files:{trace}"), below.to_str().unwrap());
-    let below = format!("{work}.below={below}");
-    let words = ["--scheduler", "none", "--repeats", "1", "--most-repeats", "1", "--work", &work];
-    let target = ["matrix", scratch.word(), "--fs", "ext4,xfs", "--set", &below];
-    flashmark.done(&[&target[..], &words].concat());
+    flashmark.done(&format!(
+        "matrix {} --fs ext4,xfs --scheduler none --repeats 1 --most-repeats 1 \
+         --work files:{trace} --set files:{trace}.below={}",
+        scratch.word(),
+        below.display()
+    ));
     let record = flashmark.record();
     for filesystem in ["ext4", "xfs"] {
-        let cells = record.cells.iter().filter(|cell| cell.labels["filesystem"] == filesystem);
-        let done = cells.map(|cell| {
-            let form = cell.params.form.as_deref();
-            (form.unwrap_or_else(|| panic!("{filesystem} failed: {cell:?}")), cell.ops)
-        });
-        let done: BTreeMap<&str, u64> = done.collect();
-        let mut wanted: BTreeMap<&str, u64> = counts.iter().map(|(name, n)| (*name, *n)).collect();
-        wanted.insert("all", counts.values().sum());
-        assert_eq!(done, wanted, "{filesystem}");
+        let cells = record.cells.iter().filter(|cell| cell.label("filesystem") == filesystem);
+        let form = |cell: &record::Cell| cell.params.form.clone().unwrap_or_default();
+        let done: BTreeMap<String, u64> = cells.map(|cell| (form(cell), cell.ops)).collect();
+        let all = [("all".to_owned(), counts.values().sum())];
+        let each = counts.iter().map(|(name, count)| ((*name).to_owned(), *count));
+        assert_eq!(done, each.chain(all).collect(), "{filesystem}: {record:?}");
     }
 }
 
@@ -67,8 +68,7 @@ fn programs_are_done_again_one_to_one() {
         (cat archive; cat source/1) > both; cp both copy; echo end >> copy; ln copy link
         mv link other; ln -s other short; cat short > /dev/null; sync copy; rm -r tree archive";
     let Some(trace) = strace(&scratch, on.path(), program) else { return };
-    let survey = survey(&trace, on.path());
-    let of = |name: &str| survey.counts.get(name).copied().unwrap_or(0);
+    let (survey, of) = survey(&trace, on.path());
     assert_eq!([of("unlink"), of("mkdir"), of("rmdir")], [41, 2, 2], "{:?}", survey.counts);
     assert_eq!([of("link"), of("rename"), of("symlink")], [1, 1, 1], "{:?}", survey.counts);
     assert_eq!((of("fsync"), of("open")), (1, of("close")), "{:?}", survey.counts);
@@ -92,8 +92,7 @@ fn a_database_is_done_again_and_mappings_are_counted() {
         rrdtool create a.rrd --start 1000000000 DS:x:GAUGE:600:U:U RRA:AVERAGE:0.5:1:600
         rrdtool update a.rrd 1000000300:1";
     let Some(trace) = strace(&scratch, on.path(), program) else { return };
-    let survey = survey(&trace, on.path());
-    let of = |name: &str| survey.counts.get(name).copied().unwrap_or(0);
+    let (survey, of) = survey(&trace, on.path());
     // A journal comes and goes with each of seven transactions.
     assert_eq!(of("unlink"), 7, "{:?}", survey.counts);
     assert!(of("fdatasync") + of("fsync") >= 21, "{:?}", survey.counts);

@@ -61,52 +61,41 @@ impl MediumBackend {
     }
 }
 
+/// Makes the directory of the works on a file system; where it is, and free bytes there.
+fn directory_on(staged: &Staged) -> Result<(PathBuf, u64), Box<dyn std::error::Error>> {
+    let directory = staged.mount_point().join("work");
+    std::fs::create_dir(&directory)?;
+    host::prove_on_device(&Roots::default(), &directory, staged.number())?;
+    let free_bytes = host::free_space(&directory)?.free_bytes;
+    Ok((directory, free_bytes))
+}
+
 impl MatrixBackend for MediumBackend {
     fn begin(&mut self, combination: &Combination) -> Result<Prepared, Unready> {
-        let cannot = |error: &dyn std::fmt::Display| Unready::Combination(error.to_string());
+        let Combination { filesystem, align, mount_options, scheduler, .. } = combination;
         self.claim.borrow_mut().retake().map_err(|error| Unready::Medium(error.to_string()))?;
-        let recipe = recipe(&combination.filesystem).ok_or_else(|| {
-            Unready::Combination(format!("there is no file system '{}'", combination.filesystem))
+        let recipe = recipe(filesystem).ok_or_else(|| {
+            Unready::Combination(format!("there is no file system '{filesystem}'"))
         })?;
-        self.try_scheduler(&combination.scheduler).map_err(Unready::Combination)?;
-        let options: Vec<String> = combination
-            .mount_options
-            .split(',')
-            .filter(|option| !option.is_empty())
-            .map(str::to_owned)
-            .collect();
-        let au_bytes = combination.align.then_some(self.au_bytes);
+        self.try_scheduler(scheduler).map_err(Unready::Combination)?;
+        let options = mount_options.split(',').filter(|option| !option.is_empty());
+        let options: Vec<String> = options.map(str::to_owned).collect();
+        let au_bytes = align.then_some(self.au_bytes);
         let spec = recipe.spec(au_bytes, &options).labelled(&self.label);
-        let bytes = self.target.size_bytes();
-        let staged = host::stage_filesystem(
-            &mut self.claim.borrow_mut(),
-            &self.target,
-            0,
-            bytes,
-            &spec,
-            &self.state_dir,
-        )
-        .map_err(|error| cannot(&error))?;
-        let directory = staged.mount_point().join("work");
-        let ready = std::fs::create_dir(&directory)
-            .map_err(|error| cannot(&error))
-            .and_then(|()| {
-                host::prove_on_device(&Roots::default(), &directory, staged.number())
-                    .map_err(|error| cannot(&error))
-            })
-            .and_then(|()| host::free_space(&directory).map_err(|error| cannot(&error)));
-        let on = format!("{}, scheduler {}", staged.description(), combination.scheduler);
-        match ready {
-            Ok(space) => {
+        let (mut claim, bytes) = (self.claim.borrow_mut(), self.target.size_bytes());
+        let staged =
+            host::stage_filesystem(&mut claim, &self.target, 0, bytes, &spec, &self.state_dir)
+                .map_err(|error| Unready::Combination(error.to_string()))?;
+        drop(claim);
+        let on = format!("{}, scheduler {scheduler}", staged.description());
+        match directory_on(&staged) {
+            Ok((directory, free_bytes)) => {
                 self.staged = Some(staged);
-                Ok(Prepared {
-                    directory,
-                    on,
-                    mkfs: recipe.mkfs_line(au_bytes, "DEVICE"),
-                    free_bytes: space.free_bytes,
-                })
+                let mkfs = recipe.mkfs_line(au_bytes, "DEVICE");
+                Ok(Prepared { directory, on, mkfs, free_bytes })
             }
             Err(error) => {
+                let error = Unready::Combination(error.to_string());
                 staged.undo().map_err(|error| Unready::Medium(error.to_string()))?;
                 Err(error)
             }

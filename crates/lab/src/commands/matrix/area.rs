@@ -1,6 +1,7 @@
 //! The device on which combinations are tried: which file systems and schedulers this machine has for
 //! it, and how it is known again.
 
+use anyhow::{Context as _, anyhow, ensure};
 use host::{Access, BlockTarget, Changes, LoopOptions, ResolvedTarget, Roots, recipe};
 use record::text::printable;
 use record::units::{Bytes, MIB};
@@ -80,7 +81,10 @@ impl MatrixArea {
             is_possible
         };
         let axes = &mut request.axes;
-        axes.filesystems.retain(|name| is_possible(name.clone(), possible(name, size_bytes)));
+        axes.filesystems.retain(|name| {
+            let tried = possible(name, size_bytes).map_err(|error| error.to_string());
+            is_possible(name.clone(), tried)
+        });
         if axes.schedulers.iter().any(|name| name == ALL) {
             axes.schedulers = self.block.disk.queue(&Roots::default()).schedulers;
         }
@@ -96,7 +100,7 @@ impl MatrixArea {
     /// Releases the medium as it was, but for what was written.
     pub fn leave(&mut self) -> Result<()> {
         let left = self.backend.leave();
-        left.map_err(|error| anyhow::anyhow!("{error}; the next start tries again")).or_internal()
+        left.map_err(|error| anyhow!("{error}; the next start tries again")).or_internal()
     }
 }
 
@@ -111,31 +115,26 @@ pub fn recognise(target: &Target, traces: &JournalFingerprints, seed: u64) -> Re
 }
 
 /// Checks that a file system can be made and mounted here, by doing so.
-fn possible(name: &str, size_bytes: u64) -> std::result::Result<(), String> {
-    let recipe = recipe(name).ok_or_else(|| format!("there is no file system '{name}'"))?;
-    recipe.available(&Roots::default()).map_err(|error| error.to_string())?;
-    if size_bytes < recipe.least_bytes {
-        return Err(format!(
-            "needs at least {}, the target has {}",
-            Bytes(recipe.least_bytes),
-            Bytes(size_bytes)
-        ));
-    }
-    let failed = |error: &dyn std::fmt::Display| error.to_string();
-    let mut changes = Changes::begin(&state_dir()).map_err(|error| failed(&error))?;
-    let file =
-        changes.make_file(&state_dir(), TRY_OUT_BYTES, false).map_err(|error| failed(&error))?;
-    let attached = changes.attach(&file, LoopOptions::default()).map_err(|error| failed(&error))?;
-    let block = as_block(attached.path()).map_err(|error| failed(&error))?;
-    let mut claim = host::claim(&Roots::default(), &block).map_err(|error| failed(&error))?;
-    let spec = recipe.spec(None, &[]);
-    let staged =
-        host::stage_filesystem(&mut claim, &block, 0, block.size_bytes(), &spec, &state_dir())
-            .map_err(|error| failed(&error))?;
-    staged.undo().map_err(|error| failed(&error))?;
+fn possible(name: &str, size_bytes: u64) -> anyhow::Result<()> {
+    let recipe = recipe(name).with_context(|| format!("there is no file system '{name}'"))?;
+    recipe.available(&Roots::default())?;
+    let least_bytes = recipe.least_bytes;
+    ensure!(
+        size_bytes >= least_bytes,
+        "needs at least {}, the target has {}",
+        Bytes(least_bytes),
+        Bytes(size_bytes)
+    );
+    let mut changes = Changes::begin(&state_dir())?;
+    let file = changes.make_file(&state_dir(), TRY_OUT_BYTES, false)?;
+    let attached = changes.attach(&file, LoopOptions::default())?;
+    let block = as_block(attached.path()).map_err(|failure| anyhow!("{failure}"))?;
+    let mut claim = host::claim(&Roots::default(), &block)?;
+    let (bytes, spec) = (block.size_bytes(), recipe.spec(None, &[]));
+    host::stage_filesystem(&mut claim, &block, 0, bytes, &spec, &state_dir())?.undo()?;
     drop(claim);
-    attached.detach().map_err(|error| failed(&error))?;
-    changes.undo().map_err(|error| failed(&error))
+    attached.detach()?;
+    Ok(changes.undo()?)
 }
 
 /// Contents of the target that would be erased, for `--plan`. A plan does not need a target that is

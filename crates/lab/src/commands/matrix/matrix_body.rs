@@ -125,7 +125,7 @@ fn run_end(end: End, elapsed_ns: u64) -> RunEnd {
             (Ended::Error, Some(IoError::general(kind, failure.reason)))
         }
     };
-    RunEnd { cells: Vec::new(), skipped: Vec::new(), ended, error, failed: None, elapsed_ns }
+    RunEnd { ended, error, elapsed_ns, ..RunEnd::default() }
 }
 
 /// Planned cell of a combination, for the screen: "record-ops on ext4 (fitted to the AU, noatime),
@@ -174,14 +174,11 @@ impl EventDisplay<'_> {
                     index: self.at,
                     phase: progress.what,
                     share: progress.share,
-                    ops: 0,
-                    bytes: 0,
                     elapsed_ns: u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX),
                     iops: progress.rate_iops,
-                    bps: 0.0,
                     written_bytes: (self.written)(),
                     remaining_ns: self.left_ns.unwrap_or(0),
-                    run_share: None,
+                    ..suite::CellProgress::default()
                 }))
             }
             MatrixEvent::Finished(cells) => self.finished(&cells[0]),

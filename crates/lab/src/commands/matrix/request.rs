@@ -2,13 +2,14 @@
 //! target.
 
 use record::Combination;
-use record::units::{Bytes, MIB};
+use record::units::MIB;
 use serde::{Deserialize, Serialize};
 use session::request::RunRequest;
 use workloads::matrix::{Axes, LeftOut};
 use workloads::workload::Workload;
 
 use crate::cli::MatrixFlags;
+use crate::commands::size;
 use program::exit::{OrExit, Result, usage};
 
 /// Smallest file made in a directory, in bytes: on a smaller one xfs cannot be made.
@@ -113,11 +114,6 @@ fn filesystems(names: &[String]) -> Result<Vec<String>> {
         )),
         None => Ok(once(names.iter().cloned())),
     }
-}
-
-fn size(flag: &str, text: Option<&str>) -> Result<Option<u64>> {
-    let size = text.map(|text| text.parse::<Bytes>().map(|bytes| bytes.0)).transpose();
-    size.map_err(|error| anyhow::anyhow!("{flag}: {error}")).or_usage()
 }
 
 fn setting(text: &str) -> Result<(String, String, String)> {
