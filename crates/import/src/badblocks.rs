@@ -4,10 +4,10 @@
 //! It writes one byte everywhere, so a fake that wraps round passes: this is no proof of a capacity.
 
 use record::units::KIB;
-use record::{Cell, Params, Region};
+use record::{Params, Region};
 
-use super::imported_run::{ImportTrouble, cell, note, other};
-use super::table::{Known, Tool, tool};
+use super::imported_run::{cell, note, other};
+use super::table::{Known, Made, Tool, tool};
 
 const VERDICT: &str = r"(?m)^\s*Pass completed, (?<bad>\d+) bad blocks found\.(?: \((?<reading>\d+)/(?<writing>\d+)/(?<comparing>\d+) errors\))?";
 
@@ -22,7 +22,7 @@ pub(super) static TABLE: Tool = tool! {
     Gives VERDICT => verdict;
 };
 
-fn verdict(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn verdict(known: &Known) -> Made {
     let way = if known.has("way") { known.text("way") } else { "pass" };
     let block = known.count("block").unwrap_or(KIB);
     let blocks = known.count("last").zip(known.count("first"));

@@ -5,9 +5,9 @@
 use record::units::KIB;
 use record::{Cell, Direction, Params, Path, Pattern, Region};
 
-use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, other, rates};
-use super::table::{Known, Tool, tool};
-use super::text::{number, prefix, short, size, time_ns, with_unit};
+use super::imported_run::{ImportedRun, cell, io, label, note, other, rates};
+use super::table::{Known, Made, Tool, tool};
+use super::text::{number, prefix, short, size, time, with_unit};
 
 /// A line of CSV: what precedes its figures, and what is between those of data and of files.
 macro_rules! csv {
@@ -113,7 +113,7 @@ impl Results {
         figures.resize(FILES, None);
         figures.extend(creates.chunks(2).map(figure));
         figures.resize(TESTS.len(), None);
-        let mut longest_ns: Vec<_> = latencies.iter().map(|word| latency_ns(word)).collect();
+        let mut longest_ns: Vec<_> = latencies.iter().map(|word| time(word)).collect();
         longest_ns.resize(TESTS.len(), None);
         Results { prefix, figures, longest_ns }
     }
@@ -145,11 +145,6 @@ fn rate_of(word: &str) -> Option<f64> {
     if letter.is_empty() { Some(value) } else { Some(value * prefix(letter, 1024.0)? / 1024.0) }
 }
 
-fn latency_ns(word: &str) -> Option<f64> {
-    let (value, unit) = with_unit(word)?;
-    time_ns(value, unit)
-}
-
 /// Takes version and time; a line of CSV is the end of a run.
 fn of_run(known: &mut Known, run: &mut ImportedRun) {
     let version = if known.has("csv_data") { "csv_version" } else { "version" };
@@ -164,7 +159,7 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     }
 }
 
-fn of_csv(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_csv(known: &Known) -> Made {
     let (table, csv) = (Results::of_table(known), Results::of_csv(known));
     let is_one = table.is_of(&csv);
     let mut cells = if is_one { Vec::new() } else { of_results(known, &table) };

@@ -4,11 +4,9 @@
 use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
 
-use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, io, label, moved, note, our_test, rate, whole_ns,
-};
-use super::table::{Known, Tool, tool};
-use super::text::{decimal, decimal_rate, prefix, re, size, whole, with_unit};
+use super::imported_run::{ImportedRun, cell, io, label, moved, note, our_test, rate, whole_ns};
+use super::table::{Known, Made, Tool, tool};
+use super::text::{self, prefix, rate_in, re, size, wanted, whole, with_unit};
 
 /// Words and their order differ by language; the order of the figures is common to all: bytes (no
 /// other number precedes them), time, rate.
@@ -63,9 +61,9 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     }
 }
 
-fn of_summary(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
-    let bytes = known.wanted("the number of bytes", known.count("bytes").map(|n| n as f64))?;
-    let seconds = known.wanted("the time", known.number("time"))?;
+fn of_summary(known: &Known) -> Made {
+    let bytes = wanted("the number of bytes", known.count("bytes"))? as f64;
+    let seconds = wanted("the time", known.number("time"))?;
     let printed = rate_of(known.text("rate"));
     // dd prints two or three digits of the rate; bytes and time have more.
     let exact = Some(bytes / seconds).filter(|_| seconds > 0.0);
@@ -83,7 +81,7 @@ fn of_summary(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     moved(&mut cell, bytes, ops);
     cell.elapsed_ns = whole_ns(seconds * 1e9);
     let exact = exact.filter(|_| does_agree || printed.is_none());
-    let bps = known.wanted("the rate", exact.or(printed))?;
+    let bps = wanted("the rate", exact.or(printed))?;
     if exact.is_none() {
         let text = "bytes and time do not give the rate that dd printed; the printed one is shown";
         note(&mut cell, text);
@@ -106,7 +104,7 @@ fn rate_of(text: &str) -> Option<f64> {
         other => other,
     };
     let unit = unit.replace("sec", "s");
-    decimal_rate(value, &unit.chars().map(latin).collect::<String>())
+    rate_in(value, &unit.chars().map(latin).collect::<String>(), 1000.0)
 }
 
 /// Bytes of a size with dd's own suffixes: K and KiB are 1024, kB is 1000.
@@ -198,17 +196,17 @@ pub(super) static SWEEP: Tool = tool! {
 const SIZES: [u64; 9] =
     [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB];
 
-fn of_rates(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_rates(known: &Known) -> Made {
     let sizes: Option<Vec<u64>> = known.text("sizes").split_whitespace().map(size).collect();
-    let sizes = sizes.ok_or_else(|| known.bad("a word above it is not a block size"))?;
+    let sizes = sizes.ok_or_else(|| "a word above it is not a block size".to_owned())?;
     let words: Vec<&str> = known.text("rates").split_whitespace().collect();
-    let rate_of = |pair: &[&str]| decimal_rate(decimal(pair[0])?, pair.get(1)?);
-    let rates: Option<Vec<f64>> = words.chunks(2).map(rate_of).collect();
-    let rates = rates.ok_or_else(|| known.bad("not only rates, as in '7.2 MB/s 12.1 MB/s'"))?;
+    let rates: Option<Vec<f64>> =
+        words.chunks(2).map(|pair| text::rate(&pair.join(" "), 1000.0)).collect();
+    let rates = rates.ok_or_else(|| "not only rates, as in '7.2 MB/s 12.1 MB/s'".to_owned())?;
     let known_sizes = if sizes.is_empty() { &SIZES[..] } else { &sizes };
     let (n, m) = (rates.len(), known_sizes.len());
     if n != m {
-        return Err(known.bad(format_args!("{n} rates for {m} block sizes")));
+        return Err(format!("{n} rates for {m} block sizes"));
     }
     let direction = known.direction("way").unwrap_or(Direction::Read);
     let content = (direction == Direction::Write).then_some(Content::Zeros);

@@ -7,11 +7,9 @@
 use record::{Cell, Host, Params, Path, Pattern, Region};
 use regex::Regex;
 
-use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, io, label, note, other, our_test, rates, word,
-};
-use super::table::{Known, Tool, tool};
-use super::text::{group, re, short, size};
+use super::imported_run::{ImportedRun, cell, io, label, note, other, our_test, rates, word};
+use super::table::{Known, Made, Tool, tool};
+use super::text::{group, re, short, size, wanted};
 
 /// "SEQ    1MiB (Q=  8, T= 1):   194.805 MB/s [    185.8 IOPS] < 42830.02 us>".
 const RESULT: &str = r"(?m)^[ \t]*(?<line>(?<order>Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):(?<rate>[^:\n]*)MB/s(?:.*?\[(?<iops>.*?)IOPS)?(?:.*?<(?<us>.*?)us>)?";
@@ -64,11 +62,11 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     }
 }
 
-fn of_result(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_result(known: &Known) -> Made {
     let stated = |what: &str, name: &str| {
-        known.has(name).then(|| known.wanted(what, known.number(name))).transpose()
+        known.has(name).then(|| wanted(what, known.number(name))).transpose()
     };
-    let rate = known.wanted("the rate", known.number("rate"))?;
+    let rate = wanted("the rate", known.number("rate"))?;
     let (iops, us) = (stated("IOPS", "iops")?, stated("the latency", "us")?);
     let mut cell = of_line(known);
     set_rates(&mut cell, rate, iops, known.has("kdiskmark"));

@@ -11,10 +11,10 @@ use record::{
 use super::errno::{Errno, ErrorSide};
 use super::failed;
 use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, estimate, io, moved, note, of_sectors, other, whole_ns,
+    ImportedRun, cell, estimate, io, moved, note, of_sectors, other, whole_ns,
 };
-use super::table::{Known, Tool, tool};
-use super::text::{group, number, rate_in, re, short, time_ns, whole, with_unit};
+use super::table::{Known, Made, Tool, tool};
+use super::text::{group, number, rate, re, short, time, wanted, whole};
 
 pub(super) static TABLE: Tool = tool! {
     "f3", "f3 output", 1024.0;
@@ -63,7 +63,7 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     run.medium.capacity_bytes = blocks(known, "announced").or(run.medium.capacity_bytes);
 }
 
-fn of_block(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_block(known: &Known) -> Made {
     let mut cells = Vec::new();
     if known.has("real") {
         cells.push(probe(known)?);
@@ -83,7 +83,7 @@ fn of_block(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
         }
     }
     if cells.is_empty() && known.has("head") && !known.has("failure") {
-        return Err(known.bad("it ends before its result"));
+        return Err("it ends before its result".to_owned());
     }
     Ok(cells)
 }
@@ -93,22 +93,17 @@ fn speed(
     way: &str,
     direction: Direction,
     content: Option<Content>,
-) -> Result<Cell, ImportTrouble> {
+) -> Result<Cell, String> {
     let (region, path) = (Some(Region::File), Path::Buffered);
     let params = Params { region, path, content, ..io(direction, Pattern::Sequential, None) };
     let mut cell = cell(format!("f3:{way}"), params);
-    cell.metrics.bps = Some(estimate(known.wanted("the speed", known.rate(way))?, 1));
+    cell.metrics.bps = Some(estimate(wanted("the speed", known.rate(way))?, 1));
     let sectors = known.count(&format!("{way}_sectors")).unwrap_or(0);
     moved(&mut cell, sectors.saturating_mul(SECTOR), 0);
     cell.elapsed_ns = duration_ns(known.text(&format!("{way}_time"))).map_or(0, whole_ns);
     let text = "files of 1 GiB through a file system and the page cache, the mean over all of them";
     note(&mut cell, text);
     Ok(cell)
-}
-
-fn rate(text: &str) -> Option<f64> {
-    let (value, unit) = with_unit(text)?;
-    rate_in(value, unit, 1024.0)
 }
 
 /// Curves over the files of 1 GiB each, in bytes a second, from the lines that version 9 prints for
@@ -121,7 +116,7 @@ fn curves(known: &Known) -> Vec<Series> {
     let mut end = None;
     for found in known.each("each_file").filter_map(|line| of_file.captures(line)) {
         let file = whole(group(&found, 1)).map(|file| file.saturating_mul(GIB) as f64);
-        let [average, least, most] = [2, 3, 4].map(|number| rate(group(&found, number)));
+        let [average, least, most] = [2, 3, 4].map(|number| rate(group(&found, number), 1024.0));
         end = file.filter(|_| average.is_some()).or(end);
         let Some(end) = end else { continue };
         for (points, bps) in points.iter_mut().zip([average, least, most]) {
@@ -136,9 +131,9 @@ fn curves(known: &Known) -> Vec<Series> {
 }
 
 /// Sectors by state, under the names of `verify`.
-fn verified(known: &Known) -> Result<Cell, ImportTrouble> {
+fn verified(known: &Known) -> Result<Cell, String> {
     let count = |name: &str, words: &str| {
-        known.count(name).ok_or_else(|| known.bad(format_args!("a line '{words} ..' is missing")))
+        known.count(name).ok_or_else(|| format!("a line '{words} ..' is missing"))
     };
     let (good, lost) = (count("good", "Data OK:")?, count("lost", "Data LOST:")?);
     let corrupted = count("corrupted", "Corrupted:")?;
@@ -146,7 +141,7 @@ fn verified(known: &Known) -> Result<Cell, ImportTrouble> {
     let overwritten = count("overwritten", "Overwritten:")?;
     let sum = saturating_sum([corrupted, changed, overwritten]);
     if sum != lost {
-        return Err(known.bad(format_args!("{lost} sectors are lost, but {sum} are listed")));
+        return Err(format!("{lost} sectors are lost, but {sum} are listed"));
     }
     let mut cell = of_sectors(good, changed, overwritten, corrupted)?;
     known.each("each_missing").for_each(|line| note(&mut cell, short(line, 100)));
@@ -204,16 +199,15 @@ fn blocks(known: &Known, name: &str) -> Option<u64> {
 
 /// Result of f3probe, under the names of `capacity`: of the kinds 0 is good, 1 damaged, 2 limbo, 3
 /// wraparound, 4 chain.
-fn probe(known: &Known) -> Result<Cell, ImportTrouble> {
-    let bytes = |name: &str| {
-        known.wanted(&format!("the {name} size"), blocks(known, name).map(|n| n as f64))
-    };
+fn probe(known: &Known) -> Result<Cell, String> {
+    let bytes =
+        |name: &str| wanted(&format!("the {name} size"), blocks(known, name).map(|n| n as f64));
     let (real, announced) = (bytes("real")?, bytes("announced")?);
     let kinds = ["the real thing", "damaged", "limbo", "wraparound", "chain"];
     let kind = ["fine", "damaged", "fake"]
         .iter()
         .find_map(|name| kinds.iter().position(|kind| *kind == known.text(name)));
-    let kind = kind.ok_or_else(|| known.bad("no line 'Good news: ..' or 'Bad news: ..'"))? as f64;
+    let kind = kind.ok_or_else(|| "no line 'Good news: ..' or 'Bad news: ..'".to_owned())? as f64;
     let params = Params {
         region: Some(Region::Whole),
         span_bytes: Some(announced as u64),
@@ -240,7 +234,7 @@ fn probed(line: &str, block: u64) -> Option<Cell> {
     let pattern = if is_random { Pattern::Uniform } else { Pattern::Sequential };
     let direction = if group(&found, 2) == "write" { Direction::Write } else { Direction::Read };
     let mut cell = cell("f3:probe", io(direction, pattern, None));
-    cell.metrics.bps = Some(estimate(rate(group(&found, 3))?, 1));
+    cell.metrics.bps = Some(estimate(rate(group(&found, 3), 1024.0)?, 1));
     cell.bytes = whole(group(&found, 4))?.saturating_mul(block);
     cell.elapsed_ns = duration_ns(group(&found, 5)).map_or(0, whole_ns);
     note(&mut cell, "over the few places that the probe touches, in writes of its own size");
@@ -249,22 +243,10 @@ fn probed(line: &str, block: u64) -> Option<Cell> {
 
 /// Nanoseconds of "5.33s", "165.9ms", "658us", "1'02\"", "2:01'05\"", "1:34:28", "3 days 1:00'00\"".
 fn duration_ns(text: &str) -> Option<f64> {
-    if let Some((value, unit)) = re!(r"^\s*([\d.]+)\s*([a-zµμ]+)\s*$")
-        .captures(text)
-        .map(|found| (group(&found, 1).to_owned(), group(&found, 2).to_owned()))
-    {
-        return time_ns(number(&value)?, &unit);
-    }
-    if re!(r"^\s*\d+(?::\d+)+\s*$").is_match(text) {
-        let parts = text.trim().split(':').map(number);
-        return parts
-            .map(|part| part.unwrap_or(0.0))
-            .reduce(|all, part| all * 60.0 + part)
-            .map(|s| s * 1e9);
-    }
-    let found =
-        re!(r#"^\s*(?:(\d+) weeks?,? )?(?:(\d+) days?,? )?(?:(\d+):)?(?:(\d+)')?([\d.]+)""#)
-            .captures(text)?;
+    let parts = re!(
+        r#"^\s*(?:(\d+) weeks?,? )?(?:(\d+) days?,? )?(?:(?:(\d+):)?(\d+)[':])?([\d.]+)(?:"|\s*$)"#
+    );
+    let Some(found) = parts.captures(text) else { return time(text) };
     let units = [604_800.0, 86_400.0, 3600.0, 60.0, 1.0];
     let seconds =
         (1..).zip(units).map(|(at, unit)| number(group(&found, at)).unwrap_or(0.0) * unit);

@@ -6,12 +6,10 @@
 //! ("-54142n").
 
 use record::{Cell, Content, Direction, Params, Pattern, Region, Series, SeriesAxis, test};
-use regex::Captures;
 
-use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, other, rate};
-use super::reading::Reading;
-use super::table::{Known, Tool, tool};
-use super::text::{ImportText, group, number, prefix, re, size, whole, with_unit};
+use super::imported_run::{ImportedRun, cell, io, label, note, other, rate};
+use super::table::{Known, Made, Tool, tool};
+use super::text::{self, group, prefix, re, wanted, whole, with_unit};
 
 pub(super) static ALIGN: Tool = tool! {
     "flashbench", "flashbench -a output", 1000.0;
@@ -20,49 +18,49 @@ pub(super) static ALIGN: Tool = tool! {
     Says r"flashbench .*?(?:--blocksize=|-b )\s*(?<block>\S+)";
     Gives TIMES => of_boundary;
     Wraps r"^\s*align \d+(?:\s|$)";
-    Gives r"^\s*align \d+(?:\s|$)" => |known| Err(known.bad("not all of pre, on, post and diff are there"));
+    Gives r"^\s*align \d+(?:\s|$)" => |_| Err("not all of pre, on, post and diff are there".to_owned());
 }
 .facts(join_listing);
 
 pub(super) static AREAS: Tool = tool! {
-    "", "flashbench --open-au or --find-fat output", 1000.0;
+    "flashbench", "flashbench --open-au or --find-fat output", 1000.0;
     ["lines '4MiB  1.589G/  865M/s'": ROW]
-}
-.by_hand(read_areas);
+    // A heading above a table, "AU=2, random access", or the command.
+    Says r"(?i)^(?<heading>.*(?:(?:open-au-nr|au)=\d+,*(?:\s|$)|flashbench .*open-au|open-au.*flashbench ).*)$";
+    Gives ROW => of_areas;
+};
 
 /// Times in a line of a listing; the names are in their order, "diff" first.
 const SIDES: [&str; 4] = ["diff", "on", "post", "pre"];
 const TIMES: &str = r"(?m)^\s*align\s+(?<align>\d+)\s+pre\s+(?<pre>\S+)\s+on\s+(?<on>\S+)\s+post\s+(?<post>\S+)\s+diff\s+(?<diff>\S+)";
 /// A line with a block size and its rates.
-const ROW: &str = r"(?m)^[ \t]*(\d\S*B)((?:[ \t]+\d\S*(?:/s|/|[GMK])){1,64})[ \t]*$";
+const ROW: &str = r"(?m)^[ \t]*(?<size>\d\S*B)(?<rates>(?:[ \t]+\d\S*(?:/s|/|[GMK])){1,64})[ \t]*$";
 
 /// Nanoseconds of "9.16µs", "-1055ns", "1.2ms", "-54142n" and "-123456" (in both the field was too
 /// narrow for the unit).
 fn time_ns(text: &str) -> Option<f64> {
     let plain = text.strip_prefix('-').unwrap_or(text);
     let (value, unit) = with_unit(plain)?;
-    let value = if plain.len() < text.len() { -value } else { value };
-    let factor = match unit {
-        "ns" | "n" => 1.0,
-        "" if value <= 0.0 => 1.0,
-        "s" => 1e9,
-        "ms" | "m" => 1e6,
-        "us" | "u" => 1e3,
-        other if other.starts_with(['µ', 'μ']) => 1e3,
-        _ => return None,
+    let sign = if plain.len() < text.len() { -1.0 } else { 1.0 };
+    let unit = match unit {
+        "n" => "ns",
+        "" if value * sign <= 0.0 => "ns",
+        "m" => "ms",
+        other if other.starts_with(['µ', 'μ']) => "us",
+        other => other,
     };
-    Some(value * factor)
+    Some(sign * text::time_ns(value, unit)?)
 }
 
-fn of_boundary(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
-    let align = known.wanted("the boundary", known.count("align").map(|bytes| bytes as f64))?;
+fn of_boundary(known: &Known) -> Made {
+    let align = wanted("the boundary", known.count("align"))? as f64;
     // Size of a read, if the command is above; flashbench halves the boundary down to twice that of
     // a read.
     let block = known.size("block").or((align >= 2.0).then_some(align as u64 / 2));
     let mut cell = cell(test::ALIGN_READ, io(Direction::Read, Pattern::Strided, block));
     let (x, y) = (SeriesAxis::OffsetBytes, SeriesAxis::LatencyNs);
     for side in SIDES {
-        let ns = known.wanted(side, time_ns(known.text(side)))?;
+        let ns = wanted(side, time_ns(known.text(side)))?;
         cell.series.push(Series { name: side.to_owned(), x, y, points: vec![[align, ns]] });
     }
     if SIDES.iter().any(|side| known.text(side).ends_with(|c: char| c.is_ascii_digit() || c == 'n'))
@@ -98,44 +96,26 @@ fn join_listing(known: &mut Known, run: &mut ImportedRun) {
 fn rate_of(text: &str) -> Option<(f64, bool)> {
     let found = re!(r"^([\d.]+)([GMKkB/])").captures(text)?;
     let factor = prefix(group(&found, 2).trim_matches(['B', '/']), 1000.0)?;
-    Some((number(group(&found, 1))? * factor, !text.ends_with("/s")))
+    Some((group(&found, 1).parse::<f64>().ok()? * factor, !text.ends_with("/s")))
 }
 
-/// Parses a heading above a table, "AU=2, random access", or the command: number of open units, and
-/// true if they are written at random.
-fn heading(line: &str) -> Option<(Option<u64>, Option<bool>)> {
-    let n_aus = re!(r"(?i)(?:open-au-nr|au)=(\d+),*(?:\s|$)").captures(line);
-    let n_aus = n_aus.and_then(|found: Captures| whole(group(&found, 1)));
-    let is_command = re!("(?i)flashbench .*open-au|open-au.*flashbench ").is_match(line);
-    let is_linear = is_command || re!("(?i)linear").is_match(line);
-    let is_random =
-        if re!("(?i)random").is_match(line) { Some(true) } else { is_linear.then_some(false) };
-    (n_aus.is_some() || is_command).then_some((n_aus, is_random))
-}
-
-fn read_areas(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut found = ImportedRun::by("flashbench");
-    let mut current = (None, None);
-    for (at, line) in source.numbered() {
-        current = heading(line).unwrap_or(current);
-        let Some(row) = re!(ROW).captures(line) else { continue };
-        let Some(block) = size(group(&row, 1)).filter(|block| *block >= 512) else { continue };
-        let texts: Vec<&str> = group(&row, 2).split_whitespace().collect();
-        for (column, text) in texts.iter().enumerate() {
-            let Some((bps, is_cut)) = rate_of(text) else {
-                reading.refuse(at, format_args!("'{text}' is no rate"));
-                continue;
-            };
-            let mut cell =
-                if texts.len() > 1 { of_area(block, column) } else { of_open_aus(block, current) };
-            rate(&mut cell, bps, 1);
-            if is_cut {
-                note(&mut cell, "the field was too narrow for the end of its unit");
-            }
-            reading.add(&mut found, at, cell);
+fn of_areas(known: &Known) -> Made {
+    let Some(block) = known.size("size").filter(|block| *block >= 512) else {
+        return Ok(Vec::new());
+    };
+    let texts: Vec<&str> = known.text("rates").split_whitespace().collect();
+    let of_column = |(column, text): (usize, &&str)| {
+        let is_no_rate = || format!("'{text}' is no rate");
+        let (bps, is_cut) = rate_of(text).ok_or_else(is_no_rate)?;
+        let mut cell =
+            if texts.len() > 1 { of_area(block, column) } else { of_open_aus(known, block) };
+        rate(&mut cell, bps, 1);
+        if is_cut {
+            note(&mut cell, "the field was too narrow for the end of its unit");
         }
-    }
-    vec![found]
+        Ok(cell)
+    };
+    texts.iter().enumerate().map(of_column).collect()
 }
 
 /// Cell of a column of `-f`: one of the first allocation units, written once with each block size,
@@ -152,11 +132,14 @@ fn of_area(block: u64, column: usize) -> Cell {
 
 /// Cell of a line of `--open-au`: all block sizes are measured in one allocation unit after the
 /// other, not to the steady state that `open-aus` waits for.
-fn of_open_aus(block: u64, (n_aus, is_random): (Option<u64>, Option<bool>)) -> Cell {
-    let (pattern, form) = match is_random {
-        Some(true) => (Pattern::Permutation, Some("random")),
-        Some(false) => (Pattern::Sequential, Some("linear")),
-        None => (Pattern::Sequential, None),
+fn of_open_aus(known: &Known, block: u64) -> Cell {
+    let heading = known.text("heading").to_lowercase();
+    let n_aus = re!(r"(?:open-au-nr|au)=(\d+),*(?:\s|$)").captures(&heading);
+    let n_aus = n_aus.and_then(|found| whole(group(&found, 1)));
+    let is_linear = ["linear", "flashbench"].iter().any(|word| heading.contains(word));
+    let (pattern, form) = match heading.contains("random") {
+        true => (Pattern::Permutation, Some("random")),
+        false => (Pattern::Sequential, is_linear.then_some("linear")),
     };
     let (content, form) = (Some(Content::Zeros), form.map(str::to_owned));
     let params = Params { content, form, ..io(Direction::Write, pattern, block) };

@@ -1,10 +1,11 @@
 //! The benchmark of GNOME Disks: its averages, as people copy them from the window. Its MB are
 //! 10^6 bytes, its MiB 2^20.
 
-use record::{Cell, Direction, Params, Pattern, Region, metric, test};
+use record::{Direction, Params, Pattern, Region, metric, test};
 
-use super::imported_run::{ImportTrouble, cell, estimate, io, note, other};
-use super::table::{Known, Tool, tool};
+use super::imported_run::{cell, estimate, io, note, other};
+use super::table::{Known, Made, Tool, tool};
+use super::text::wanted;
 
 const HEAD: &str = r"(?m)^\s*Average (?:Read Rate|Write Rate|Access Time):?\s+\d";
 
@@ -17,7 +18,7 @@ pub(super) static TABLE: Tool = tool! {
     Gives r"^\s*Average Access Time:?\s+(?<time>[\d.,]+ ?\w+)(?:.*?(?<samples>\d+) samples)?" => of_access;
 };
 
-fn of_rate(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_rate(known: &Known) -> Made {
     let direction = known.direction("way");
     let way = if direction == Some(Direction::Read) { "read" } else { "write" };
     let params = Params {
@@ -26,13 +27,13 @@ fn of_rate(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     };
     let mut cell = cell(format!("gnome-disks:{way}"), params);
     let n = known.count("samples").unwrap_or(1);
-    cell.metrics.bps = Some(estimate(known.wanted("the rate", known.rate("rate"))?, n));
+    cell.metrics.bps = Some(estimate(wanted("the rate", known.rate("rate"))?, n));
     note(&mut cell, "the mean of samples at places spread over the medium");
     Ok(vec![cell])
 }
 
-fn of_access(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
-    let ns = known.wanted("the time", known.time("time"))?;
+fn of_access(known: &Known) -> Made {
+    let ns = wanted("the time", known.time("time"))?;
     let params = Params {
         region: Some(Region::Whole),
         form: Some("GNOME Disks".into()),

@@ -5,8 +5,9 @@
 use record::units::MIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region};
 
-use super::imported_run::{ImportTrouble, cell, estimate, io, note, of_sectors};
-use super::table::{Known, Tool, tool};
+use super::imported_run::{cell, estimate, io, note, of_sectors};
+use super::table::{Known, Made, Tool, tool};
+use super::text::wanted;
 
 const SECTOR: u64 = 512;
 
@@ -29,7 +30,7 @@ pub(super) static TABLE: Tool = tool! {
 }
 .ends(of_output);
 
-fn of_output(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_output(known: &Known) -> Made {
     let mut cells: Vec<Cell> = verified(known)?.into_iter().collect();
     for (name, direction, content) in [
         ("write", Direction::Write, Some(Content::Incompressible)),
@@ -41,7 +42,7 @@ fn of_output(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
         let (region, path) = (Some(Region::File), Path::Direct);
         let params = Params { region, path, content, ..io(direction, Pattern::Sequential, None) };
         let mut cell = cell(format!("H2testw:{name}"), params);
-        cell.metrics.bps = Some(estimate(known.wanted("the rate", known.rate(name))?, 1));
+        cell.metrics.bps = Some(estimate(wanted("the rate", known.rate(name))?, 1));
         note(&mut cell, "files of 1 GiB through a file system, the mean over all of them");
         cells.push(cell);
     }
@@ -49,7 +50,7 @@ fn of_output(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
 }
 
 /// Sectors by state, under the names of `verify`; `None` where the text has no count.
-fn verified(known: &Known) -> Result<Option<Cell>, ImportTrouble> {
+fn verified(known: &Known) -> Result<Option<Cell>, String> {
     let count = |name: &str| known.count(name).unwrap_or(0);
     let Some(good) = known.count("good") else {
         // Without errors it counts no sectors, but names the tested size if that is not the whole
@@ -61,7 +62,7 @@ fn verified(known: &Known) -> Result<Option<Cell>, ImportTrouble> {
     let (lost, overwritten, changed) = (count("lost"), count("overwritten"), count("changed"));
     let corrupted = lost
         .checked_sub(overwritten.saturating_add(changed))
-        .ok_or_else(|| known.bad(format_args!("{lost} sectors are lost, but more are listed")))?;
+        .ok_or_else(|| format!("{lost} sectors are lost, but more are listed"))?;
     let mut cell = of_sectors(good, changed, overwritten, corrupted)?;
     if let Ok(at) = u64::from_str_radix(known.text("first"), 16) {
         note(&mut cell, format!("the first error is at byte {at} of what was written"));

@@ -3,8 +3,9 @@
 use record::units::MIB;
 use record::{Cell, Direction, Flag, Params, Path, Pattern, test};
 
-use super::imported_run::{ImportTrouble, cell, estimate, io, note, whole_ns};
-use super::table::{Known, Tool, tool};
+use super::imported_run::{cell, estimate, io, note, whole_ns};
+use super::table::{Known, Made, Tool, tool};
+use super::text::wanted;
 
 const HEAD: &str = r"(?m)^\s*Timing (?:.* reads.*: .* seconds|.*read\(\) failed: )|(?i:\bhdparm\b[^.\n]*? (?:is|was|of|gives|gave|says|said|shows|showed|reports|reported|got) (?:about |only )?\d[\d.]* ?M)";
 
@@ -31,21 +32,21 @@ fn begun(form: &str, path: Path) -> Cell {
     )
 }
 
-fn timed(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn timed(known: &Known) -> Made {
     let (form, path) = match known.text("kind") {
         "buffered disk" => ("device", Path::Buffered),
         "O_DIRECT disk" => ("direct", Path::Direct),
         "cached" | "buffer-cache" | "O_DIRECT cached" => ("cache", Path::Buffered),
-        other => return Err(known.bad(format_args!("'{other}' is nothing that hdparm times"))),
+        other => return Err(format!("'{other}' is nothing that hdparm times")),
     };
-    let megabytes = known.wanted("the megabytes", known.count("mib").map(|n| n as f64))?;
+    let megabytes = wanted("the megabytes", known.count("mib"))? as f64;
     let mut cell = begun(form, path);
     cell.params.span_offset_bytes =
         if known.has("offset") { known.size("offset") } else { Some(0) };
     cell.bytes = (megabytes * MIB as f64) as u64;
     cell.ops = cell.bytes / READ_BYTES;
-    cell.elapsed_ns = whole_ns(known.wanted("the seconds", known.number("seconds"))? * 1e9);
-    cell.metrics.bps = Some(estimate(known.wanted("the rate", known.rate("rate"))?, 1));
+    cell.elapsed_ns = whole_ns(wanted("the seconds", known.number("seconds"))? * 1e9);
+    cell.metrics.bps = Some(estimate(wanted("the rate", known.rate("rate"))?, 1));
     if form == "cache" {
         // This measures memory, never the medium.
         cell.flags.push(Flag::Cached);
@@ -58,9 +59,9 @@ fn timed(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     Ok(vec![cell])
 }
 
-fn in_words(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn in_words(known: &Known) -> Made {
     let mut cell = begun("device", Path::Buffered);
-    let rate = known.wanted("the rate", known.number("words"))?;
+    let rate = wanted("the rate", known.number("words"))?;
     cell.metrics.bps = Some(estimate(rate * MIB as f64, 1));
     note(
         &mut cell,

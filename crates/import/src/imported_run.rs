@@ -1,7 +1,5 @@
 //! Results of an importer before they become a record, and the check that all of them are possible.
 
-use std::fmt;
-
 use record::limits::{MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, most_of};
 use record::text::is_hidden;
 use record::units::saturating_sum;
@@ -11,25 +9,6 @@ use record::{
 };
 
 use super::MAX_MEDIA;
-
-/// The reason why a line or a whole output cannot be read, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ImportTrouble {
-    /// Index of the line in the text, from 0, if it is about a line.
-    pub at: Option<usize>,
-    /// Fault of the line or output.
-    pub what: String,
-}
-
-impl ImportTrouble {
-    pub fn at(line: usize, what: impl fmt::Display) -> ImportTrouble {
-        ImportTrouble { at: Some(line), what: what.to_string() }
-    }
-
-    pub fn new(what: impl fmt::Display) -> ImportTrouble {
-        ImportTrouble { at: None, what: what.to_string() }
-    }
-}
 
 /// The results of one tool on one medium.
 #[derive(Clone, Debug, Default)]
@@ -184,10 +163,9 @@ pub(crate) fn of_sectors(
     changed: u64,
     overwritten: u64,
     corrupted: u64,
-) -> Result<Cell, ImportTrouble> {
+) -> Result<Cell, String> {
     let n = saturating_sum([good, changed, overwritten, corrupted]);
-    let span =
-        n.checked_mul(512).ok_or_else(|| ImportTrouble::new("more sectors than there can be"))?;
+    let span = n.checked_mul(512).ok_or_else(|| "more sectors than there can be".to_owned())?;
     let params = Params {
         region: Some(Region::File),
         span_bytes: Some(span),
@@ -205,11 +183,11 @@ pub(crate) fn of_sectors(
 }
 
 /// Refuses another medium if a file has the most that it may have.
-pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), ImportTrouble> {
+pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), String> {
     if media.len() < MAX_MEDIA {
         Ok(())
     } else {
-        Err(ImportTrouble::new(format_args!("it has results of more than {MAX_MEDIA} media")))
+        Err(format!("it has results of more than {MAX_MEDIA} media"))
     }
 }
 
@@ -305,7 +283,7 @@ pub(super) fn keep_odd(cell: &mut Cell, latency: &Latency, odd: &[Percentile]) {
 }
 
 /// Returns an error if a result is impossible: not finite, negative, or more than any medium does.
-pub(super) fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
+pub(super) fn check_cell(cell: &Cell) -> Result<(), String> {
     let (metrics, params) = (&cell.metrics, &cell.params);
     let bytes_of = |bytes: Option<u64>| bytes.unwrap_or(0) as f64;
     let value_of = |figure: Option<Estimate>| figure.map_or(0.0, |figure| figure.value);
@@ -324,16 +302,13 @@ pub(super) fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
     let others = metrics.other.iter();
     let others =
         others.map(|(name, it)| (name.as_str(), it.value, most_of(name).unwrap_or(MAX_BYTES)));
-    let odd = figures.into_iter().chain(others);
-    if let Some((name, value, _)) = odd.into_iter().find(|it| !(0.0..=it.2).contains(&it.1)) {
-        let what = format_args!("{}: {name} of {value:?} cannot be", cell.test);
-        return Err(ImportTrouble::new(what));
-    }
+    let odd = figures.into_iter().chain(others).find(|it| !(0.0..=it.2).contains(&it.1));
     let points = cell.series.iter().flat_map(|series| &series.points).flatten();
-    match params.other.values().chain(points).find(|it| !it.is_finite() || it.abs() > MAX_NS) {
-        Some(value) => Err(ImportTrouble::new(format_args!("{}: {value:?} cannot be", cell.test))),
-        None => Ok(()),
-    }
+    let mut numbers = params.other.values().chain(points);
+    let odd = odd.map(|(name, value, _)| format!("{name} of {value:?}")).or_else(|| {
+        numbers.find(|it| !it.is_finite() || it.abs() > MAX_NS).map(|value| format!("{value:?}"))
+    });
+    odd.map_or(Ok(()), |odd| Err(format!("{}: {odd} cannot be", cell.test)))
 }
 
 /// Shortens a text for people: one line, no control characters, at most `most` letters.

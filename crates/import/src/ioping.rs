@@ -7,10 +7,10 @@ use record::{
 };
 
 use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, io, moved, note, other, percentiles, rates, whole_ns,
+    ImportedRun, cell, io, moved, note, other, percentiles, rates, whole_ns,
 };
-use super::table::{Known, Tool, tool};
-use super::text::{group, number, prefix, re, size, time_ns, with_unit};
+use super::table::{Known, Made, Tool, tool};
+use super::text::{group, re, scaled, size, time, time_ns, wanted, with_unit};
 
 pub(super) static TABLE: Tool = tool! {
     "ioping", "ioping output", 1024.0;
@@ -33,10 +33,9 @@ const MAX_POINTS: usize = 400;
 /// Takes "block device 1 GiB" or "ext4 /dev/sda1 20.1 GiB" as the place of a run.
 fn place(known: &mut Known, run: &mut ImportedRun) {
     let place = known.text("place");
-    if let Some(size) = re!(r"^(?:block )?device ([\d.]+) (\w)").captures(place) {
+    if let Some(size) = re!(r"^(?:block )?device ([\d.]+ \w)").captures(place) {
         // The size has three digits; enough to recognise the size on the label.
-        let bytes = number(group(&size, 1)).zip(prefix(group(&size, 2), 1024.0));
-        let bytes = bytes.map(|(value, unit)| value * unit).filter(|bytes| *bytes < 1e18);
+        let bytes = scaled(group(&size, 1), 1024.0).filter(|bytes| *bytes < 1e18);
         run.medium.capacity_bytes = bytes.map(|bytes| bytes as u64);
     } else if let Some((kind, device)) =
         place.split_once(' ').filter(|_| !place.contains("device "))
@@ -53,18 +52,12 @@ fn place(known: &mut Known, run: &mut ImportedRun) {
 fn request(line: &str) -> Option<(u64, Option<f64>)> {
     let found =
         re!(r"^(.*?)(?: bytes)? (?:<<<|>>>|from) .* time=(\S+) (\S+)(.*)").captures(line)?;
-    let ns = number(group(&found, 2)).and_then(|value| time_ns(value, group(&found, 3)));
+    let ns = time(&format!("{} {}", group(&found, 2), group(&found, 3)));
     let is_warm = !group(&found, 4).contains("(warmup)");
     Some((size(&group(&found, 1).replace(' ', ""))?, ns.filter(|_| is_warm)))
 }
 
-/// "22.8 k" as 22800, "16 KiB" as 16384.
-fn counted(text: &str, step: f64) -> Option<f64> {
-    let (value, letter) = with_unit(text)?;
-    Some(value * prefix(letter.trim_end_matches(['B', 'i']), step)?)
-}
-
-fn finish(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn finish(known: &Known) -> Made {
     let requests: Vec<(u64, Option<f64>)> =
         known.each("each_request").filter_map(request).collect();
     let direction = known.has("way").then(|| known.direction("way").unwrap_or(Direction::Read));
@@ -75,14 +68,13 @@ fn finish(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     };
     let mut cell = cell("ioping", params);
     note(&mut cell, "the text does not say whether past the page cache (-D)");
-    let ops = known.wanted("the number of requests", counted(known.text("ops"), 1000.0))? as u64;
-    cell.elapsed_ns = whole_ns(known.wanted("the time", known.time("time"))?);
-    let amount =
-        if known.has("amount") { counted(known.text("amount"), 1024.0) } else { Some(0.0) };
-    let bytes = known.wanted("the amount", amount)? as u64;
+    let ops = wanted("the number of requests", scaled(known.text("ops"), 1000.0))? as u64;
+    cell.elapsed_ns = whole_ns(wanted("the time", known.time("time"))?);
+    let amount = if known.has("amount") { scaled(known.text("amount"), 1024.0) } else { Some(0.0) };
+    let bytes = wanted("the amount", amount)? as u64;
     moved(&mut cell, bytes, ops);
-    let iops = known.has("iops").then(|| known.wanted("iops", counted(known.text("iops"), 1000.0)));
-    let bps = known.has("rate").then(|| known.wanted("the rate", known.rate("rate")));
+    let iops = known.has("iops").then(|| wanted("iops", scaled(known.text("iops"), 1000.0)));
+    let bps = known.has("rate").then(|| wanted("the rate", known.rate("rate")));
     rates(&mut cell, iops.transpose()?, bps.transpose()?, ops);
     if cell.params.block_bytes.is_none() {
         // Without a line for each request: the nearest power of two, as the figures have three
@@ -97,7 +89,7 @@ fn finish(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
 
 /// Adds "155.3 us / 293.7 us / 458.9 us / 131.3 us"; before 0.8 one unit for all:
 /// "0.2/2.8/12.7/5.0 ms".
-fn add_times(known: &Known, cell: &mut Cell, mut requests: Vec<f64>) -> Result<(), ImportTrouble> {
+fn add_times(known: &Known, cell: &mut Cell, mut requests: Vec<f64>) -> Result<(), String> {
     let times = known.text("times");
     let unit = with_unit(times.rsplit('/').next().unwrap_or_default()).map_or("", |(_, unit)| unit);
     let of_one = |text: &str| {
@@ -106,7 +98,7 @@ fn add_times(known: &Known, cell: &mut Cell, mut requests: Vec<f64>) -> Result<(
     };
     let ns: Option<Vec<f64>> = times.split('/').map(of_one).collect();
     let Some(&[min, mean, max, deviation, ..]) = ns.as_deref() else {
-        return Err(known.bad("the times are not four"));
+        return Err("the times are not four".to_owned());
     };
     let (n, min, max) = (cell.ops, whole_ns(min), whole_ns(max));
     let mut latency = Latency { n, min, mean, max, ..Latency::default() };

@@ -2,10 +2,10 @@
 //! and current ones; kB are 1024 bytes, sectors 512.
 
 use record::units::{KIB, MIB};
-use record::{Cell, Host, Params, TargetKind};
+use record::{Host, Params, TargetKind};
 
-use super::imported_run::{ImportTrouble, ImportedRun, cell, label, note, other, rates};
-use super::table::{Known, Tool, tool};
+use super::imported_run::{ImportedRun, cell, label, note, other, rates};
+use super::table::{Known, Made, Tool, tool};
 use super::text::{decimal, short};
 
 const HEAD: &str = r"(?m)^[ \t]*(?<head>(?:.*\s)?r/s\s(?:.*\s)?w/s\s.*%util)[ \t]*$";
@@ -78,7 +78,7 @@ fn of_column(name: &str) -> Option<(String, f64)> {
     Some((format!("{way}_{what}"), factor))
 }
 
-fn of_look(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_look(known: &Known) -> Made {
     let names: Vec<&str> = known.text("head").split_whitespace().collect();
     let figures: Vec<&str> = known.text("row").split_whitespace().collect();
     let n_titles = usize::from(known.has("device"));
@@ -89,9 +89,8 @@ fn of_look(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     for (name, text) in names.iter().skip(n_titles).zip(figures) {
         let Some((ours, factor)) = of_column(name) else { continue };
         // Some languages have a decimal comma.
-        let value = decimal(text).ok_or_else(|| {
-            known.bad(format_args!("{name} is '{}', which is no number", short(text, 20)))
-        })?;
+        let value = decimal(text)
+            .ok_or_else(|| format!("{name} is '{}', which is no number", short(text, 20)))?;
         other(&mut cell, &ours, value * factor, 1);
     }
     let sum = |names: [&str; 2]| {

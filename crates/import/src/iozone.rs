@@ -7,9 +7,9 @@ use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
 use super::IozoneUnit;
-use super::imported_run::{BUFFERED, ImportTrouble, cell, io, label, moved, note, other, rates};
-use super::table::{Known, Tool, tool};
-use super::text::{group, number, re, short};
+use super::imported_run::{BUFFERED, cell, io, label, moved, note, other, rates};
+use super::table::{Known, Made, Tool, tool};
+use super::text::{group, number, re, short, wanted};
 
 /// A line of results: kB of the file, kB of a record, and what follows.
 macro_rules! row {
@@ -178,12 +178,12 @@ fn columns(known: &Known, count: usize) -> Option<(Vec<usize>, bool)> {
     }
 }
 
-fn of_odd_row(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
-    let trouble = || known.bad("not all of its figures are numbers");
+fn of_odd_row(known: &Known) -> Made {
+    let trouble = || "not all of its figures are numbers".to_owned();
     if known.has("head") { Err(trouble()) } else { Ok(Vec::new()) }
 }
 
-fn of_row(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_row(known: &Known) -> Made {
     let figures: Vec<f64> = words(known.text("figures")).map_while(number).collect();
     let count = figures.len();
     let (file, record) = (known.count("file").unwrap_or(0), known.count("record").unwrap_or(1));
@@ -191,9 +191,8 @@ fn of_row(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     if file < record || !is_bare && !known.has("head") {
         return Ok(Vec::new());
     }
-    let (columns, is_assumed) = columns(known, count).ok_or_else(|| {
-        known.bad(format_args!("{count} figures; which of iozone's columns they are is lost"))
-    })?;
+    let (columns, is_assumed) = columns(known, count)
+        .ok_or_else(|| format!("{count} figures; which of iozone's columns they are is lost"))?;
     let (stated, has_options) = (unit(known), has_options(known));
     // People paste four figures from the command of an article, which passes the page cache.
     let guessed = if count == 4 { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
@@ -270,18 +269,18 @@ fn of_column(
 }
 
 /// Throughput of all children, with what the lines below it say of the parent and of single threads.
-fn of_threads(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_threads(known: &Known) -> Made {
     let children = known.text("children");
     let column = COLUMNS.iter().position(|(.., name)| *name == children);
     let Some(column) = column.filter(|_| !children.is_empty()) else { return Ok(Vec::new()) };
     let threads = known.text("threads").parse();
-    let threads = threads.map_err(|_| known.bad("the number of threads is not a number"))?;
+    let threads = threads.map_err(|_| "the number of threads is not a number".to_owned())?;
     let record = known.size("record_size").filter(|bytes| *bytes >= KIB);
-    let record = record.ok_or_else(|| known.bad("the record size is missing"))?;
+    let record = record.ok_or_else(|| "the record size is missing".to_owned())?;
     let sizes = [known.size("file_size").unwrap_or(0) / KIB, record / KIB];
     let is_ops = known.text("unit").starts_with("ops");
     let unit = if is_ops { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
-    let sum = known.wanted("the throughput", known.number("sum"))?;
+    let sum = wanted("the throughput", known.number("sum"))?;
     let mut cell = of_column(known, column, sizes, (sum, unit), threads);
     label(&mut cell, "threads", &threads.to_string());
     for seen in known.each("each_seen") {

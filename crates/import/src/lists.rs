@@ -2,10 +2,11 @@
 //! time of a work on each file system and scheduler, "ext2: 117s", "xfs/cfq: 94-96s"
 //! (docs/field/classic-tools.md#iotest).
 
-use record::{Cell, Params, Pattern};
+use record::{Params, Pattern};
 
-use super::imported_run::{ImportTrouble, cell, estimate, io, label, note, other, whole_ns};
-use super::table::{Known, Tool, tool};
+use super::imported_run::{cell, estimate, io, label, note, other, whole_ns};
+use super::table::{Known, Made, Tool, tool};
+use super::text::wanted;
 
 pub(super) static RATES: Tool = tool! {
     "not stated", "a list of rates", 1000.0;
@@ -13,7 +14,7 @@ pub(super) static RATES: Tool = tool! {
     Gives r"^\s*(?<rate>[\d.]\S* \S+/s(?:ec)?)\s*(?:--|–|—)\s*(?<model>\S.*)$" => of_rate;
 };
 
-fn of_rate(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_rate(known: &Known) -> Made {
     let Some(bps) = known.rate("rate") else { return Ok(Vec::new()) };
     // As for the published row: direction and block size are unknown.
     let mut cell = cell("published:transfer", io(None, Pattern::Sequential, None));
@@ -34,15 +35,12 @@ pub(super) static COMPLETIONS: Tool = tool! {
     run.note("a list of completion times; what was done, and on what, is not in the text");
 });
 
-fn of_entry(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
-    let low = known.wanted("the time", known.number("least"))?;
-    let high = if known.has("most") {
-        known.wanted("the end of the range", known.number("most"))?
-    } else {
-        low
-    };
+fn of_entry(known: &Known) -> Made {
+    let low = wanted("the time", known.number("least"))?;
+    let high =
+        if known.has("most") { wanted("the end of the range", known.number("most"))? } else { low };
     if high < low {
-        return Err(known.bad("the range ends before it begins"));
+        return Err("the range ends before it begins".to_owned());
     }
     let mut cell = cell("completion", Params::default());
     label(&mut cell, "work", "completion");

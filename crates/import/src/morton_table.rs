@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::imported_run::{ImportedRun, cell, estimate, note, other, rates, room_for_another};
 use super::table::{Tool, tool};
-use super::text::{decimal_rate, group, number, re, short};
+use super::text::{group, number, rate_in, re, short};
 
 const HEAD: &str = r"(?im)^.*(?:sequential \((?:zero|random)\)|random access|filesystem f(?:ormat|ill)).*(?:sequential \((?:zero|random)\)|random access|filesystem f(?:ormat|ill))";
 /// What the package promises: "5MB/s write".
@@ -102,7 +102,7 @@ fn figure(test: &'static str, text: &str) -> Option<Cell> {
         }
         (_, unit) => {
             let unit = if unit.is_empty() { "MB/s" } else { unit };
-            rates(&mut cell, None, Some(decimal_rate(value, unit)?), 1);
+            rates(&mut cell, None, Some(rate_in(value, unit, 1000.0)?), 1);
         }
     }
     note(&mut cell, "a figure of a table: how many I/Os it rests on is not in the text");

@@ -5,7 +5,7 @@ use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Path, Pattern, Region, test};
 use regex::Captures;
 
-use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, rate, rates};
+use super::imported_run::{ImportedRun, cell, io, label, note, rate, rates};
 use super::media::whole_disk;
 use super::table::{Tool, tool};
 use super::text::{ImportText, decimal, group, re, short, wanted};
@@ -27,7 +27,7 @@ pub(super) static TABLE: Tool = tool! {
         let Some(row) = re!(ROW).captures(line) else { continue };
         if stands_above(source, at, &row) {
             reading.take(at);
-        } else if let Some(Some(cell)) = reading.accept(at, of_row(at, &row)) {
+        } else if let Some(Some(cell)) = reading.accept(at, of_row(&row)) {
             reading.add(&mut found, at, cell);
         }
     }
@@ -71,14 +71,15 @@ fn stands_above(source: &ImportText, at: usize, row: &Captures) -> bool {
 }
 
 /// Cell of a row; `None` if the tool has no operation of that name.
-fn of_row(at: usize, row: &Captures) -> Result<Option<Cell>, ImportTrouble> {
+fn of_row(row: &Captures) -> Result<Option<Cell>, String> {
     let (tool, what, unit) = (group(row, 1), group(row, 2), group(row, 4));
-    let figure = wanted(at, "the result", decimal(group(row, 3)))?;
+    let figure = wanted("the result", decimal(group(row, 3)))?;
     let writes = what.ends_with("rite");
     let direction = if writes { Direction::Write } else { Direction::Read };
     let is_random = what.contains("random");
-    let region = Some(Region::File);
-    let cell = match (tool, what) {
+    let pattern = if is_random { Pattern::Permutation } else { Pattern::Sequential };
+    let in_file = Params { region: Some(Region::File), ..io(direction, pattern, 4 * KIB) };
+    let (test, params, bps, notes): (_, _, _, &[&str]) = match (tool, what) {
         ("HDParm", "Cached Disk Read" | "Disk Read") => {
             let is_cached = what.starts_with("Cached");
             let params = Params {
@@ -87,61 +88,49 @@ fn of_row(at: usize, row: &Captures) -> Result<Option<Cell>, ImportTrouble> {
                 form: Some(if is_cached { "cache" } else { "direct" }.to_owned()),
                 ..io(direction, Pattern::Sequential, 2 * MIB)
             };
-            let mut cell = cell(test::BUFFERED_READ, params);
             let text = "hdparm past the page cache; through it where the reader does not let that";
-            note(&mut cell, text);
-            // It reads the same place again and again.
-            cell.flags.extend(is_cached.then_some(Flag::Cached));
-            rate(&mut cell, figure * MIB as f64, 1);
-            cell
+            (test::BUFFERED_READ, params, figure * MIB as f64, &[text])
         }
         ("DD", "Disk Write") => {
             let (path, content) = (Path::Buffered, Some(Content::Zeros));
-            let params =
-                Params { region, path, content, ..io(direction, Pattern::Sequential, 4 * KIB) };
-            let mut cell = cell("dd:write", params);
-            label(&mut cell, "flush", "fsync");
-            note(&mut cell, "through the page cache, with the time of an fsync at the end");
-            note(&mut cell, "it prints dd's figure without its unit: GB/s stand there as MB/s");
-            rate(&mut cell, figure * if unit.contains("GB") { 1e9 } else { 1e6 }, 1);
-            cell
+            let bps = figure * if unit.contains("GB") { 1e9 } else { 1e6 };
+            let notes = &[
+                "through the page cache, with the time of an fsync at the end",
+                "it prints dd's figure without its unit: GB/s stand there as MB/s",
+            ];
+            ("dd:write", Params { path, content, ..in_file }, bps, notes)
         }
         // "2352 IOPS (9410 KB/s)": of a file of 100 or 200 MB, 64 I/Os in flight.
         ("FIO", "4k random read" | "4k random write") => {
-            let (queue_depth, path) = (64, Path::Direct);
-            let params = Params {
-                region,
-                queue_depth,
-                path,
-                ..io(direction, Pattern::Permutation, 4 * KIB)
-            };
-            let mut cell = cell(if writes { "fio:randwrite" } else { "fio:randread" }, params);
             let kib = re!(r"\((.*?) KB/s").captures(unit).and_then(|kib| decimal(group(&kib, 1)));
-            let bps = wanted(at, "the rate", kib)? * KIB as f64;
-            rates(&mut cell, Some(figure), Some(bps), 1);
-            note(&mut cell, "on a file of 100 or 200 MB, which caches of the medium may hold");
-            cell
+            let bps = wanted("the rate", kib)? * KIB as f64;
+            let text = "on a file of 100 or 200 MB, which caches of the medium may hold";
+            let test = if writes { "fio:randwrite" } else { "fio:randread" };
+            (test, Params { queue_depth: 64, ..in_file }, bps, &[text])
         }
         // `iozone -a -e -I -s 80M -r 4k`.
         ("IOZone", what) if what.starts_with("4k") => {
-            let pattern = if is_random { Pattern::Permutation } else { Pattern::Sequential };
             let params = Params {
-                region,
                 span_bytes: Some(80 * MIB),
-                path: Path::Direct,
                 content: writes.then_some(Content::Byte(165)),
                 form: Some(what[3..].replace(' ', "-")),
-                ..io(direction, pattern, 4 * KIB)
+                ..in_file
             };
-            let is_ours = is_random && !writes;
-            let mut cell = cell(if is_ours { test::RECORD_OPS } else { "iozone" }, params);
-            if writes {
-                note(&mut cell, "the time of an fsync at the end is included (-e)");
-            }
-            rate(&mut cell, figure * KIB as f64, 1);
-            cell
+            let test = if is_random && !writes { test::RECORD_OPS } else { "iozone" };
+            let notes: &[_] = &["the time of an fsync at the end is included (-e)"];
+            (test, params, figure * KIB as f64, if writes { notes } else { &[] })
         }
         _ => return Ok(None),
     };
+    let mut cell = cell(test, params);
+    rate(&mut cell, bps, 1);
+    notes.iter().for_each(|text| note(&mut cell, *text));
+    match tool {
+        "FIO" => rates(&mut cell, Some(figure), None, 1),
+        "DD" => label(&mut cell, "flush", "fsync"),
+        // It reads the same place again and again.
+        "HDParm" => cell.flags.extend(what.starts_with("Cached").then_some(Flag::Cached)),
+        _ => {}
+    }
     Ok(Some(cell))
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use record::Cell;
 
 use super::clean::CleanText;
-use super::imported_run::{self, ImportTrouble, ImportedRun};
+use super::imported_run::{self, ImportedRun};
 use super::text::{ImportText, decimal, looks_like_a_figure, re, short};
 use super::{MAX_CELLS, MAX_LISTED, UnreadLine};
 
@@ -55,11 +55,6 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Refuses with the line of `trouble`; without one, with `at`, the beginning of the output.
-    pub fn trouble(&mut self, at: usize, trouble: ImportTrouble) {
-        self.refuse(trouble.at.unwrap_or(at), trouble.what);
-    }
-
     /// Marks a line and adds its result, if that is possible and there is room for it.
     pub fn add(&mut self, found: &mut ImportedRun, at: usize, cell: Cell) {
         self.add_all(found, at, [cell]);
@@ -72,14 +67,14 @@ impl<'a> Reading<'a> {
         at: usize,
         cells: impl IntoIterator<Item = Cell>,
     ) {
-        self.take(at);
         for cell in cells {
+            self.take(at);
             if self.cells == MAX_CELLS {
                 self.refuse(at, format_args!("more than {MAX_CELLS} results; this is left out"));
                 return;
             }
-            if let Err(trouble) = imported_run::check_cell(&cell) {
-                self.refuse(at, trouble.what);
+            if let Err(what) = imported_run::check_cell(&cell) {
+                self.refuse(at, what);
                 continue;
             }
             self.cells += 1;
@@ -88,11 +83,11 @@ impl<'a> Reading<'a> {
     }
 
     /// Value of a result; an error is refused at its line.
-    pub fn accept<T>(&mut self, at: usize, result: Result<T, ImportTrouble>) -> Option<T> {
+    pub fn accept<T>(&mut self, at: usize, result: Result<T, String>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
-            Err(trouble) => {
-                self.trouble(at, trouble);
+            Err(what) => {
+                self.refuse(at, what);
                 None
             }
         }

@@ -3,8 +3,9 @@
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Direction, Params, Path, Pattern, Region, metric, test};
 
-use super::imported_run::{ImportTrouble, cell, estimate, io, note, other};
-use super::table::{Known, Tool, tool};
+use super::imported_run::{cell, estimate, io, note, other};
+use super::table::{Known, Made, Tool, tool};
+use super::text::wanted;
 
 pub(super) static TABLE: Tool = tool! {
     "seeker", "seeker output", 1024.0;
@@ -31,9 +32,9 @@ fn begun(text: &str) -> Cell {
     cell
 }
 
-fn of_seeks(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_seeks(known: &Known) -> Made {
     let seeks = known.count("seeks").map(|seeks| seeks as f64);
-    let seeks_per_s = known.wanted("the number of seeks", seeks)?;
+    let seeks_per_s = wanted("the number of seeks", seeks)?;
     let mut cell = begun("through the page cache: data in memory is found at once");
     let n = (seeks_per_s * SECONDS as f64) as u64;
     (cell.ops, cell.bytes) = (n, n.saturating_mul(512));
@@ -46,7 +47,7 @@ fn of_seeks(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
     Ok(vec![cell])
 }
 
-fn of_access_time(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_access_time(known: &Known) -> Made {
     let Some(ms) = known.number("ms") else { return Ok(Vec::new()) };
     let mut cell = begun("only the access time is given, in hundredths of a millisecond");
     other(&mut cell, metric::ACCESS_TIME_NS, ms * 1e6, 1);

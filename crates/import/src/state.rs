@@ -2,11 +2,9 @@
 //! read`: model, serial number, firmware, capacity, and health. One table for all of them. A report
 //! gives no result: it names the medium of the results in the same text.
 
-use std::sync::LazyLock;
-
 use record::units::{GIB, MIB};
 use record::{Health, Medium, MediumKind};
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use super::imported_run::{ImportedRun, room_for_another};
 use super::table::{Tool, tool};
@@ -43,9 +41,7 @@ pub(super) static TABLE: Tool = tool! {
             if line.contains("self-assessment test result: FAILED") {
                 run.notes.push("the medium's own test says that it fails".to_owned());
             }
-            for (pattern, take) in &*PATTERNS {
-                let Some(found) = pattern.captures(line) else { continue };
-                take(&mut run.medium, group(&found, 1));
+            if take_facts(&mut run.medium, line) {
                 reading.take(at);
             }
         }
@@ -66,67 +62,45 @@ const DEVICE: &str = r"^(?:.*\b(?:smartctl|smart-log|extcsd|hdparm) .*)?(/dev/[\
 /// Most lines of a report.
 const LONGEST: usize = 400;
 
-type Take = fn(&mut Medium, &str);
-
-/// Lines of all reports, and what their group is.
-const LINES: [(&str, Take); 17] = [
-    (r"^\s*(?:Device Model|Model Number):\s*(.*)", |medium, text| {
-        medium.model = Some(short(text, 60))
-    }),
-    (r"^\s*Serial Number:\s*(.*)", |medium, text| medium.serial = Some(short(text, 60))),
-    (r"^\s*Firmware (?:Revision|Version):\s*(.*)", |medium, text| {
-        medium.firmware = Some(short(text, 40))
-    }),
-    (r"^\s*LBA(?:48)?\s+user addressable sectors:\s*(\d+)", |medium, text| {
-        capacity(medium, text, 512.0)
-    }),
-    (r"^(?:User|Total NVM) Capacity:\s*([\d,.]+)", |medium, text| capacity(medium, text, 1.0)),
-    (r"\[SEC_COUNT: 0x([0-9a-f]+)\]", |medium, text| {
-        medium.capacity_bytes = u64::from_str_radix(text, 16).ok().and_then(|n| n.checked_mul(512));
-    }),
-    (r"^\s*(CompactFlash) ATA device", |medium, _| medium.kind = MediumKind::CompactFlash),
-    (r"^Rotation Rate:\s*(.*)", |medium, text| {
-        let is_solid = text.starts_with("Solid");
-        medium.kind = if is_solid { MediumKind::Ssd } else { MediumKind::Disk };
-    }),
-    (r"^(?:Percentage Used|percentage_used)\s*:\s*(\d+)", |medium, text| {
-        used(medium, number(text))
-    }),
-    (
-        r"(?:Media_Wearout_Indicator|Wear_Leveling_Count|SSD_Life_Left|Percent_Life\w*|Remaining_Life\w*)\s+0x\w+\s+(\d+)",
-        |medium, text| {
-            used(medium, number(text).map(|left| 100.0 - left));
-        },
-    ),
-    (r"LIFE_TIME_EST_TYP_[AB]\]: 0x([0-9a-f]+)", |medium, text| {
-        medium.kind = MediumKind::Emmc;
-        used(
-            medium,
-            u32::from_str_radix(text, 16).ok().filter(|n| *n > 0).map(|n| f64::from(n) * 10.0),
-        );
-    }),
-    (r"PRE_EOL_INFO\]: 0x([0-9a-f]+)", |medium, text| {
-        health(medium).pre_eol = u32::from_str_radix(text, 16).ok();
-    }),
-    (
-        r"^(?:Data Units Written|data_units_written|Data Units Written)\s*:\s*([\d,.]+)",
-        |medium, text| {
+/// Takes the facts of a line; true if it has one. Lines of all reports, and what their group is.
+fn take_facts(medium: &mut Medium, line: &str) -> bool {
+    let mut is_fact = false;
+    macro_rules! facts {
+        ($text:ident: $($pattern:expr => $take:expr;)*) => {
+            $(if let Some(found) = re!($pattern).captures(line) {
+                let $text = group(&found, 1);
+                $take;
+                is_fact = true;
+            })*
+        };
+    }
+    facts! { text:
+        r"^\s*(?:Device Model|Model Number):\s*(.*)" => medium.model = Some(short(text, 60));
+        r"^\s*Serial Number:\s*(.*)" => medium.serial = Some(short(text, 60));
+        r"^\s*Firmware (?:Revision|Version):\s*(.*)" => medium.firmware = Some(short(text, 40));
+        r"^\s*LBA(?:48)?\s+user addressable sectors:\s*(\d+)" => capacity(medium, whole_of(text), 512.0);
+        r"^(?:User|Total NVM) Capacity:\s*([\d,.]+)" => capacity(medium, whole_of(text), 1.0);
+        r"\[SEC_COUNT: 0x([0-9a-f]+)\]" => capacity(medium, hex(text), 512.0);
+        r"^\s*(CompactFlash) ATA device" => medium.kind = kind(text);
+        r"^Rotation Rate:\s*(.*)" => medium.kind = kind(text);
+        r"^(?:Percentage Used|percentage_used)\s*:\s*(\d+)" => used(medium, number(text));
+        r"(?:Media_Wearout_Indicator|Wear_Leveling_Count|SSD_Life_Left|Percent_Life\w*|Remaining_Life\w*)\s+0x\w+\s+(\d+)" => used(medium, number(text).map(|left| 100.0 - left));
+        r"LIFE_TIME_EST_TYP_[AB]\]: 0x([0-9a-f]+)" => {
+            medium.kind = MediumKind::Emmc;
+            used(medium, hex(text).filter(|tenths| *tenths > 0.0).map(|tenths| tenths * 10.0));
+        };
+        r"PRE_EOL_INFO\]: 0x([0-9a-f]+)" => health(medium).pre_eol = hex(text).map(|n| n as u32);
+        r"^(?:Data Units Written|data_units_written)\s*:\s*([\d,.]+)" => {
             medium.kind = MediumKind::Nvme;
             written(medium, text, 512_000.0);
-        },
-    ),
-    (r"Total_LBAs_Written .* (\d+)\s*$", |medium, text| written(medium, text, 512.0)),
-    (r"Host_Writes_32MiB .* (\d+)\s*$", |medium, text| written(medium, text, 32.0 * MIB as f64)),
-    (r"Host_Writes_GiB .* (\d+)\s*$", |medium, text| written(medium, text, GIB as f64)),
-    (r"^(?:Media and Data Integrity Errors|media_errors)\s*:\s*([\d,]+)", |medium, text| {
-        health(medium).media_errors = whole_of(text).map(|n| n as u64);
-    }),
-];
-
-static PATTERNS: LazyLock<Vec<(Regex, Take)>> = LazyLock::new(|| {
-    let compiled = |(pattern, take)| (Regex::new(pattern).expect("a pattern of ours"), take);
-    LINES.into_iter().map(compiled).collect()
-});
+        };
+        r"Total_LBAs_Written .* (\d+)\s*$" => written(medium, text, 512.0);
+        r"Host_Writes_32MiB .* (\d+)\s*$" => written(medium, text, 32.0 * MIB as f64);
+        r"Host_Writes_GiB .* (\d+)\s*$" => written(medium, text, GIB as f64);
+        r"^(?:Media and Data Integrity Errors|media_errors)\s*:\s*([\d,]+)" => health(medium).media_errors = whole_of(text).map(|n| n as u64);
+    }
+    is_fact
+}
 
 /// True if a line is not the begin of another report, but of the one that is open: smartctl and
 /// hdparm print the model below their heads.
@@ -154,8 +128,20 @@ fn whole_of(text: &str) -> Option<f64> {
     number(&text.replace([',', '.'], ""))
 }
 
-fn capacity(medium: &mut Medium, text: &str, unit: f64) {
-    let bytes = whole_of(text).map(|count| count * unit).filter(|bytes| *bytes < 1e18);
+fn kind(text: &str) -> MediumKind {
+    match text {
+        "CompactFlash" => MediumKind::CompactFlash,
+        text if text.starts_with("Solid") => MediumKind::Ssd,
+        _ => MediumKind::Disk,
+    }
+}
+
+fn hex(text: &str) -> Option<f64> {
+    u32::from_str_radix(text, 16).ok().map(f64::from)
+}
+
+fn capacity(medium: &mut Medium, count: Option<f64>, unit: f64) {
+    let bytes = count.map(|count| count * unit).filter(|bytes| *bytes < 1e18);
     medium.capacity_bytes = medium.capacity_bytes.max(bytes.map(|bytes| bytes as u64));
 }
 

@@ -3,8 +3,8 @@
 use record::units::MIB;
 use record::{Cell, Direction, Latency, Params, Path, Pattern, Region};
 
-use super::imported_run::{BUFFERED, ImportTrouble, cell, io, note, rates, whole_ns, word};
-use super::table::{Known, Tool, tool};
+use super::imported_run::{BUFFERED, cell, io, note, rates, whole_ns, word};
+use super::table::{Known, Made, Tool, tool};
 use super::text::size;
 
 const MODE: &str = r"(?m)^\s*Doing (?<mode>random r/w|random read|random write|sequential read|sequential write \(creation\)|sequential rewrite) test\s*$";
@@ -39,7 +39,7 @@ pub(super) static TABLE: Tool = tool! {
 }
 .ends(of_run);
 
-fn of_run(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_run(known: &Known) -> Made {
     let (mode, order) = match known.text("mode") {
         "" => return Ok(Vec::new()),
         "random r/w" => ("rndrw", Pattern::Uniform),

@@ -2,16 +2,15 @@
 //! each line is.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::OnceLock;
 
 use record::{Cell, Direction};
 use regex::Regex;
 
 use super::Hints;
-use super::imported_run::{ImportTrouble, ImportedRun, room_for_another};
+use super::imported_run::{ImportedRun, room_for_another};
 use super::reading::Reading;
-use super::text::{ImportText, decimal, rate_in, short, size, time_ns, wanted, whole, with_unit};
+use super::text::{self, ImportText, decimal, short, size, whole};
 
 /// Sign by which the output of a tool is recognised.
 pub(crate) struct Sign {
@@ -85,8 +84,11 @@ pub(crate) enum Does {
     Wraps,
 }
 
+/// Results, or why a line cannot be read.
+pub(crate) type Made = Result<Vec<Cell>, String>;
+
 /// Makes the results of what is known.
-pub(crate) type Give = fn(&Known) -> Result<Vec<Cell>, ImportTrouble>;
+pub(crate) type Give = fn(&Known) -> Made;
 
 /// Reads the results in a text.
 pub(crate) type ByHand = fn(&ImportText, &mut Reading) -> Vec<ImportedRun>;
@@ -151,14 +153,12 @@ impl Known {
 
     /// Bytes a second of a group "12.1 MB/s", in the prefixes of the tool.
     pub fn rate(&self, name: &str) -> Option<f64> {
-        let (value, unit) = with_unit(self.text(name))?;
-        rate_in(value, unit, self.step)
+        text::rate(self.text(name), self.step)
     }
 
     /// Nanoseconds of a group "2.01 ms".
     pub fn time(&self, name: &str) -> Option<f64> {
-        let (value, unit) = with_unit(self.text(name))?;
-        time_ns(value, unit)
+        text::time(self.text(name))
     }
 
     /// Direction in the words of a group; `None` if they have neither or both.
@@ -169,16 +169,6 @@ impl Known {
             (false, true) => Some(Direction::Write),
             _ => None,
         }
-    }
-
-    /// Value of a figure, or an error about the line.
-    pub fn wanted(&self, what: &str, value: Option<f64>) -> Result<f64, ImportTrouble> {
-        wanted(self.at, what, value)
-    }
-
-    /// An error about the line.
-    pub fn bad(&self, what: impl fmt::Display) -> ImportTrouble {
-        ImportTrouble::at(self.at, what)
     }
 
     /// Forgets the groups of a line and those of each line, but for the name of the medium.
@@ -274,7 +264,7 @@ impl Tool {
         }
         let mut runs = vec![ImportedRun::by(self.tool)];
         let mut known = Known { at: 0, step: self.step, hints: *hints, texts: BTreeMap::new() };
-        let mut next = source.begin();
+        let mut next = 0;
         for (at, line) in source.numbered() {
             if at < next {
                 continue;
@@ -347,9 +337,7 @@ impl Tool {
         let cells = reading.accept(known.at, (self.block)(known)).unwrap_or_default();
         if let Some(run) = runs.last_mut() {
             self.tell(known, run);
-            if !cells.is_empty() {
-                reading.add_all(run, known.at, cells);
-            }
+            reading.add_all(run, known.at, cells);
         }
     }
 

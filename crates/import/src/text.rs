@@ -2,7 +2,6 @@
 
 use regex::Captures;
 
-use super::imported_run::ImportTrouble;
 pub(crate) use super::imported_run::short;
 
 /// A regular expression, compiled at its first use. The programs know no classes of Unicode beside
@@ -36,57 +35,27 @@ pub(super) struct ImportText<'a> {
     pub text: &'a str,
     /// Lines of the text.
     pub lines: &'a [&'a str],
-    /// Number of lines before the first of these.
-    first: usize,
 }
 
 impl<'a> ImportText<'a> {
     pub fn new(text: &'a str, lines: &'a [&'a str]) -> ImportText<'a> {
-        ImportText { text, lines, first: 0 }
+        ImportText { text, lines }
     }
 
-    /// Lines with their numbers in the whole text, from 0.
+    /// Lines with their numbers, from 0.
     pub fn numbered(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
-        (self.first..).zip(self.lines.iter().copied())
-    }
-
-    /// Number of the first line.
-    pub fn begin(&self) -> usize {
-        self.first
+        self.lines.iter().copied().enumerate()
     }
 
     /// A line by its number; empty if there is none.
     pub fn line(&self, at: usize) -> &'a str {
-        at.checked_sub(self.first).and_then(|at| self.lines.get(at)).copied().unwrap_or_default()
+        self.lines.get(at).copied().unwrap_or_default()
     }
 
     /// Number of the line with this byte of the text.
     pub fn place_of(&self, byte: usize) -> usize {
         let start = |line: &str| (line.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
-        self.first + self.lines.partition_point(|line| start(line) <= byte).saturating_sub(1)
-    }
-
-    /// Splits the text at each line that begins a part; the lines before the first one belong to
-    /// it.
-    pub fn parts(&self, begins: impl Fn(&str) -> bool) -> Vec<ImportText<'a>> {
-        let begins = |at: &usize| begins(self.lines[*at]);
-        let mut starts: Vec<usize> = (0..self.lines.len()).filter(begins).collect();
-        if starts.len() < 2 {
-            return vec![*self];
-        }
-        starts[0] = 0;
-        let ends = starts.iter().skip(1).copied().chain([self.lines.len()]);
-        let offset =
-            |line: &str| (line.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
-        let parts = starts.iter().zip(ends).map(|(from, to)| {
-            let end = self.lines.get(to).map_or(self.text.len(), |line| offset(line));
-            ImportText {
-                text: self.text.get(offset(self.lines[*from])..end).unwrap_or_default(),
-                lines: &self.lines[*from..to],
-                first: self.first + from,
-            }
-        });
-        parts.collect()
+        self.lines.partition_point(|line| start(line) <= byte).saturating_sub(1)
     }
 
     /// Parses a line that is joined with the next one or two, if they may be its rest; returns what
@@ -192,15 +161,15 @@ pub(super) fn size(text: &str) -> Option<u64> {
     (bytes.fract() == 0.0 && bytes <= (1u64 << 60) as f64).then_some(bytes as u64)
 }
 
-/// Bytes a second of a rate "1.5 GB/s" whose prefixes are powers of 1000, or of 1024 where they say
-/// so ("MiB/s").
-pub(super) fn decimal_rate(value: f64, unit: &str) -> Option<f64> {
-    rate_in(value, unit, 1000.0)
+/// Number of a text with a prefix: "25.7k" as 25700, "16 KiB" as 16384 where `step` is 1024.
+pub(super) fn scaled(text: &str, step: f64) -> Option<f64> {
+    let (value, letter) = with_unit(text)?;
+    Some(value * prefix(letter.trim_end_matches(['B', 'i']), step)?)
 }
 
-/// Bytes a second for a tool whose prefixes are powers of 1024 although it prints "MB/s".
-pub(super) fn binary_rate(value: f64, unit: &str) -> Option<f64> {
-    rate_in(value, unit, 1024.0)
+/// Bytes a second of a text "1.5 GB/s"; see [`rate_in`].
+pub(super) fn rate(text: &str, step: f64) -> Option<f64> {
+    with_unit(text).and_then(|(value, unit)| rate_in(value, unit, step))
 }
 
 /// Bytes a second, with prefixes that are powers of `step` unless the unit says "MiB/s".
@@ -221,6 +190,11 @@ fn tidy(value: f64) -> f64 {
     if value < 1e12 { (value * 1e3).round() / 1e3 } else { value }
 }
 
+/// Nanoseconds of a text "2.01 ms".
+pub(super) fn time(text: &str) -> Option<f64> {
+    with_unit(text).and_then(|(value, unit)| time_ns(value, unit))
+}
+
 /// Nanoseconds of a time "155.3 us", "2.01 ms", "4.00 s".
 pub(super) fn time_ns(value: f64, unit: &str) -> Option<f64> {
     let factor = match unit.trim() {
@@ -235,7 +209,7 @@ pub(super) fn time_ns(value: f64, unit: &str) -> Option<f64> {
     Some(tidy(value * factor))
 }
 
-/// Figure of a line, or an error if it is missing.
-pub(super) fn wanted(line: usize, what: &str, value: Option<f64>) -> Result<f64, ImportTrouble> {
-    value.ok_or_else(|| ImportTrouble::at(line, format_args!("{what} is missing or is no number")))
+/// Figure of a line, or why it cannot be read.
+pub(super) fn wanted<T>(what: &str, value: Option<T>) -> Result<T, String> {
+    value.ok_or_else(|| format!("{what} is missing or is no number"))
 }

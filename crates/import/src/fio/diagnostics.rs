@@ -1,10 +1,10 @@
 //! Five fields of fio's terse output as Raspberry Pi Diagnostics prints and judges them.
 
 use record::units::KIB;
-use record::{Cell, Direction, Params, Path, Pattern};
+use record::{Direction, Params, Path, Pattern};
 
-use crate::imported_run::{ImportTrouble, cell, estimate, label, note};
-use crate::table::{Known, Tool, tool};
+use crate::imported_run::{cell, estimate, label, note};
+use crate::table::{Known, Made, Tool, tool};
 use crate::text::short;
 
 /// "rand-4k-write;0;0;131334;32833": name, KiB/s and IOPS of reading, the same of writing.
@@ -15,7 +15,7 @@ pub(crate) static JOBS: Tool = tool! {
     ["a line 'rand-4k-write;0;0;3291;822'": JOB]
     Says r"^\s*Run (?<run>\d+)";
     Gives JOB => of_job;
-    Gives r"^\s*rand-[^;]*(?:;[^;]*){4}$" => |known| Err(known.bad("a figure is no number"));
+    Gives r"^\s*rand-[^;]*(?:;[^;]*){4}$" => |_| Err("a figure is no number".to_owned());
     Says r"(?<wrong> speed 0 IOPS \(target)";
     Says r"(?<judged>KB/sec \(target|IOPS \(target)";
 }
@@ -28,7 +28,7 @@ pub(crate) static JOBS: Tool = tool! {
     run.notes = notes.into_iter().flatten().map(str::to_owned).collect();
 });
 
-fn of_job(known: &Known) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_job(known: &Known) -> Made {
     let of_direction = |(direction, rate, iops): (Direction, &str, &str)| {
         let (rate, iops) = (known.number(rate)?, known.number(iops)?);
         let is_random = known.text("job").starts_with("rand");

@@ -13,12 +13,11 @@ use super::{agreed_block, cell};
 use crate::errno::{Errno, ErrorSide};
 use crate::failed;
 use crate::imported_run::{
-    self, ImportTrouble, ImportedRun, keep_odd, label, moved, note, percentiles, rates,
-    room_for_another, whole_ns,
+    self, ImportedRun, keep_odd, label, moved, note, percentiles, rates, room_for_another, whole_ns,
 };
 use crate::reading::Reading;
-use crate::table::{Tool, tool};
-use crate::text::{ImportText, short};
+use crate::table::{Made, Tool, tool};
+use crate::text::{ImportText, re, short};
 
 pub(crate) static JSON: Tool = tool! {
     "", "fio JSON", 1000.0;
@@ -104,61 +103,62 @@ pub(super) struct Times {
     pub max: f64,
     pub mean: f64,
     pub percentile: BTreeMap<String, f64>,
-    pub bins: BTreeMap<String, f64>,
+    /// I/Os of each bucket of json+, by its time in nanoseconds.
+    pub bins: BTreeMap<u64, u64>,
 }
 
 fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found: Vec<ImportedRun> = Vec::new();
     let mut last_error = None;
-    for (at, document) in last_looks(documents(source, reading)) {
+    for (at, document) in documents(source, reading) {
         last_error = document.jobs.iter().find_map(error_of);
         let version = short(document.version.trim_start_matches("fio-"), 40);
         // fio reads the clock when it writes the output.
         let elapsed = document.jobs.iter().map(|job| job.elapsed).fold(0.0, f64::max);
         let [started, finished] = [elapsed, 0.0].map(|before| moment(document.timestamp? - before));
-        for (filename, cells) in by_medium(at, &document, reading) {
+        for (filename, at, cell) in cells(at, &document, reading) {
             // Documents of one medium are one run.
             let is_it = |run: &ImportedRun| run.target.path == filename && run.version == version;
-            let place = found.iter().position(is_it).unwrap_or_else(|| {
+            let place = found.iter().position(is_it).unwrap_or(found.len());
+            if place == found.len() {
+                if reading.accept(at, room_for_another(&found)).is_none() {
+                    break;
+                }
                 let (version, started) = (version.clone(), started.clone());
-                found.push(ImportedRun {
-                    version,
-                    started,
-                    form: FORMS[0],
-                    ..ImportedRun::by("fio")
-                });
-                found.len() - 1
-            });
-            let run = &mut found[place];
-            run.on(&filename);
-            run.finished = finished.clone().or(run.finished.take());
-            cells.into_iter().for_each(|(at, cell)| reading.add(run, at, cell));
+                let run = ImportedRun::by("fio");
+                found.push(ImportedRun { version, started, form: FORMS[0], ..run });
+                found[place].on(&filename);
+            }
+            found[place].finished = finished.clone().or(found[place].finished.take());
+            reading.add(&mut found[place], at, cell);
         }
     }
     if found.iter().all(|one| one.cells.is_empty()) && reading.refusals() == 0 {
         let error = last_error.map_or_else(String::new, |it| format!("; fio ended early: {it}"));
-        reading.refuse(source.begin(), format_args!("no job in it has done any I/O{error}"));
+        reading.refuse(0, format_args!("no job in it has done any I/O{error}"));
     }
     found
 }
 
 /// Documents with the places of their first lines. Text around them, such as fio's notices, is left
-/// to other importers; a file may have several runs in succession.
+/// to other importers; a file may have several runs in succession. Intermediate reports of a run
+/// (`--status-interval`) are dropped.
 fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document)> {
     let text = source.text;
     // Each result is some objects, and each object costs memory: more of them than any run has is
     // an attack.
     if text.bytes().filter(|byte| *byte == b'{').count() > MAX_OBJECTS {
-        reading.refuse(source.begin(), format_args!("more than {MAX_OBJECTS} objects"));
+        reading.refuse(0, format_args!("more than {MAX_OBJECTS} objects"));
         return Vec::new();
     }
-    let mut documents = Vec::new();
+    let mut documents: Vec<(usize, Document)> = Vec::new();
     let mut from = 0;
-    while let Some(start) = begins_json(text, from) {
+    while let Some(begin) = re!(r"(?m)^[\s,\[]*\{").find_at(text, from) {
+        let start = begin.end() - 1;
         let rest = &text[start..];
         let first = source.place_of(start);
-        let (these, length) = match whole_json(rest) {
-            Ok(read) => read,
+        let (document, length) = match first_of::<Document>(rest) {
+            Ok((document, length)) => (Some(document), length),
             // Braces of another text.
             Err(_) if !rest.contains("\"fio version\"") => break,
             Err(error) => {
@@ -173,64 +173,79 @@ fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document
                     reading.refuse(last, format_args!("its JSON cannot be read: {what}"));
                 }
                 let lines = rest.split_inclusive('\n').take(error.line());
-                let length: usize = lines.map(str::len).sum();
-                let kept = closed(rest.get(..length).unwrap_or(rest));
-                (whole_json(&kept).map_or_else(|_| Vec::new(), |(kept, _)| kept), length)
+                let length = lines.map(str::len).sum();
+                (whole_jobs(&rest[..length]), length)
             }
         };
         let last = source.place_of((start + length).saturating_sub(1));
         reading.take_many(first, last + 1 - first.min(last));
-        documents.extend(these.into_iter().map(|document| (first, document)));
         from = start + length.max(1);
+        let Some(document) = document else { continue };
+        if documents.last().is_some_and(|(_, before)| document.is_later_look_than(before)) {
+            documents.pop();
+        }
+        documents.push((first, document));
     }
     documents
 }
 
-/// Drops intermediate reports of a run (`--status-interval`), for which a later document has the
-/// same jobs.
-fn last_looks(documents: Vec<(usize, Document)>) -> Vec<(usize, Document)> {
-    let mut last: Vec<(usize, Document)> = Vec::new();
-    for next in documents {
-        if last.last().is_some_and(|(_, before)| is_look_at(before, &next.1)) {
-            last.pop();
-        }
-        last.push(next);
+/// Parses the value with which a text begins; returns its length in bytes too.
+fn first_of<T: serde::de::DeserializeOwned>(text: &str) -> Result<(T, usize), serde_json::Error> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter();
+    let value = stream.next().unwrap_or_else(|| serde_json::from_str(""))?;
+    Ok((value, stream.byte_offset()))
+}
+
+/// A document that is cut off or damaged, with its whole jobs.
+fn whole_jobs(text: &str) -> Option<Document> {
+    let jobs = re!(r#""(?:jobs|client_stats)"\s*:\s*\["#).find(text)?;
+    let head = format!("{}\"jobs\":[]}}", &text[..jobs.start()]);
+    let mut document: Document = serde_json::from_str(&head).ok()?;
+    let mut rest = &text[jobs.end()..];
+    while let Ok((job, length)) = first_of(rest) {
+        document.jobs.push(job);
+        rest = rest[length..].trim_start().trim_start_matches(',');
     }
-    last
+    Some(document)
 }
 
 /// Largest difference between the clock and the runtime of a job, in milliseconds.
 const CLOCK_MS: f64 = 400.0;
 
-/// True if a document shows the jobs of a later one at an earlier moment: the same jobs with the
-/// same options, which began at the same time.
-fn is_look_at(before: &Document, after: &Document) -> bool {
-    let is_same = |(a, b): (&JobOut, &JobOut)| {
-        (&a.jobname, a.groupid, &a.options) == (&b.jobname, b.groupid, &b.options)
-            && a.ios() <= b.ios()
-    };
-    let (Some((from, ran)), Some((to, _))) = (before.begun_ms(), after.begun_ms()) else {
-        return false;
-    };
-    !before.jobs.is_empty()
-        && before.jobs.len() == after.jobs.len()
-        && before.global == after.global
-        && before.jobs.iter().zip(&after.jobs).all(is_same)
-        && (to - from).abs() < CLOCK_MS.min(ran / 2.0)
-}
-
 impl Document {
     /// Time of its beginning by the longest of its jobs, and the runtime of that, in milliseconds.
     fn begun_ms(&self) -> Option<(f64, f64)> {
         let moment = self.timestamp_ms.or(self.timestamp.map(|seconds| seconds * 1e3))?;
-        let ran = self.jobs.iter().map(JobOut::runtime_ms).fold(0.0, f64::max);
+        let stats = self.jobs.iter().flat_map(JobOut::stats);
+        let ran = stats.map(|(_, stats)| stats.runtime).fold(0.0, f64::max);
         Some((moment - ran, ran))
+    }
+
+    /// True if it shows the jobs of an earlier one at a later moment: the same jobs with the same
+    /// options, which began at the same time.
+    fn is_later_look_than(&self, before: &Document) -> bool {
+        let ios = |job: &JobOut| job.stats().map(|(_, stats)| stats.total_ios).sum::<f64>();
+        let is_same = |(a, b): (&JobOut, &JobOut)| {
+            (&a.jobname, a.groupid, &a.options) == (&b.jobname, b.groupid, &b.options)
+                && ios(a) <= ios(b)
+        };
+        let (Some((from, ran)), Some((to, _))) = (before.begun_ms(), self.begun_ms()) else {
+            return false;
+        };
+        !before.jobs.is_empty()
+            && before.jobs.len() == self.jobs.len()
+            && before.global == self.global
+            && before.jobs.iter().zip(&self.jobs).all(is_same)
+            && (to - from).abs() < CLOCK_MS.min(ran / 2.0)
     }
 }
 
 impl JobOut {
-    fn directions(&self) -> impl Iterator<Item = &DirectionStats> {
-        [&self.read, &self.write, &self.mixed].into_iter().flatten().map(AsRef::as_ref)
+    /// Figures of each direction, and of both together.
+    fn stats(&self) -> impl Iterator<Item = (Option<Direction>, &DirectionStats)> {
+        let (read, write) = (Some(Direction::Read), Some(Direction::Write));
+        let all = [(read, &self.read), (write, &self.write), (None, &self.mixed)];
+        all.into_iter().filter_map(|(way, stats)| Some((way, stats.as_deref()?)))
     }
 
     /// Figures of a direction, or of both together.
@@ -241,62 +256,6 @@ impl JobOut {
             None => &mut self.mixed,
         }
     }
-
-    fn ios(&self) -> f64 {
-        self.directions().map(|stats| stats.total_ios).sum()
-    }
-
-    fn runtime_ms(&self) -> f64 {
-        self.directions().map(|stats| stats.runtime).fold(0.0, f64::max)
-    }
-}
-
-/// Index of the next line that begins with a brace or a bracket, in bytes.
-fn begins_json(text: &str, from: usize) -> Option<usize> {
-    let mut at = from;
-    for line in text.get(from..)?.split_inclusive('\n') {
-        if line.trim_start().starts_with(['{', '[']) {
-            return Some(at + line.len() - line.trim_start().len());
-        }
-        at += line.len();
-    }
-    None
-}
-
-/// Parses a document or an array of them; returns its length in bytes too.
-fn whole_json(text: &str) -> Result<(Vec<Document>, usize), serde_json::Error> {
-    fn first<T: serde::de::DeserializeOwned>(text: &str) -> Result<(T, usize), serde_json::Error> {
-        let mut stream = serde_json::Deserializer::from_str(text).into_iter();
-        let value = stream.next().unwrap_or_else(|| serde_json::from_str(""))?;
-        Ok((value, stream.byte_offset()))
-    }
-    if text.starts_with('[') {
-        return first(text);
-    }
-    first(text).map(|(document, length)| (vec![document], length))
-}
-
-/// A text that is cut off or damaged, closed after the last of its whole jobs.
-fn closed(text: &str) -> String {
-    let (mut open, mut whole, mut in_string, mut is_escaped) = (Vec::new(), None, false, false);
-    let is_array = text.starts_with('[');
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = in_string,
-            '"' => in_string = !in_string,
-            _ if in_string => {}
-            '{' => open.push('}'),
-            '[' => open.push(']'),
-            '}' | ']' if open.pop() != Some(c) => break,
-            '}' | ']' if open.len() <= 2 + usize::from(is_array) => {
-                whole = Some((at, open.clone()))
-            }
-            _ => {}
-        }
-    }
-    let Some((end, open)) = whole else { return String::new() };
-    text[..=end].chars().chain(open.into_iter().rev()).collect()
 }
 
 fn moment(seconds: f64) -> Option<String> {
@@ -304,62 +263,41 @@ fn moment(seconds: f64) -> Option<String> {
     jiff::Timestamp::from_second(seconds as i64).ok().map(|moment| moment.to_string())
 }
 
-/// Cells of a document by medium, each with its line. The clones of a job (`numjobs`) are added up.
-pub(super) fn by_medium(
+/// Cells of a document, each with the path of its file and its line. The clones of a job (`numjobs`)
+/// are added up.
+pub(super) fn cells(
     line: usize,
     document: &Document,
     reading: &mut Reading,
-) -> Vec<(String, Vec<(usize, Cell)>)> {
-    let mut media: Vec<(String, Vec<(usize, Cell)>)> = Vec::new();
-    let mut places: BTreeMap<(String, u64, String), (usize, usize)> = BTreeMap::new();
-    let of_jobs = document
-        .jobs
-        .iter()
-        .chain(document.client_stats.iter().filter(|job| job.jobname != "All clients"));
-    for out in of_jobs {
+) -> Vec<(String, usize, Cell)> {
+    let mut cells: Vec<(String, usize, Cell)> = Vec::new();
+    let mut places: BTreeMap<(String, u64, String), usize> = BTreeMap::new();
+    let of_clients = document.client_stats.iter().filter(|job| job.jobname != "All clients");
+    for out in document.jobs.iter().chain(of_clients) {
         let described = out.described.clone();
         let (job, line) =
             described.unwrap_or_else(|| (Job::of(&document.global, &out.options), line));
-        let filename = short(&job.filename, 200);
         for cell in reading.accept(line, of_job(&job, out)).into_iter().flatten() {
             let kind = format!("{} {:?}", cell.test, cell.params.direction);
             let key = (out.jobname.clone(), out.groupid.to_bits(), kind);
-            if let Some((medium, at)) = places.get(&key).filter(|_| job.params.threads > 1) {
-                add_up(&mut media[*medium].1[*at].1, cell);
+            if let Some(at) = places.get(&key).filter(|_| job.params.threads > 1) {
+                add_up(&mut cells[*at].2, cell);
                 continue;
             }
-            let medium = match media.iter().position(|(name, _)| *name == filename) {
-                Some(medium) => medium,
-                None => {
-                    if reading.accept(line, room_for_another(&media)).is_none() {
-                        return media;
-                    }
-                    media.push((filename.clone(), Vec::new()));
-                    media.len() - 1
-                }
-            };
-            media[medium].1.push((line, cell));
-            places.insert(key, (medium, media[medium].1.len() - 1));
+            places.insert(key, cells.len());
+            cells.push((short(&job.filename, 200), line, cell));
         }
     }
-    media
+    cells
 }
 
 /// Cells of a job: of each direction, or of both together, and of its commits.
-fn of_job(job: &Job, out: &JobOut) -> Result<Vec<Cell>, ImportTrouble> {
-    let directions = [
-        (Some(Direction::Read), &out.read),
-        (Some(Direction::Write), &out.write),
-        (None, &out.mixed),
-    ];
+fn of_job(job: &Job, out: &JobOut) -> Made {
     let mut cells = Vec::new();
-    for (direction, stats) in directions {
-        let has_moved = |stats: &&DirectionStats| {
-            stats.total_ios > 0.0 || stats.io_bytes > 0.0 || stats.iops > 0.0
-        };
+    for (direction, stats) in out.stats() {
+        let has_moved = stats.total_ios > 0.0 || stats.io_bytes > 0.0 || stats.iops > 0.0;
         // Figures of both together repeat those of each.
-        let is_news = direction.is_some() || cells.is_empty();
-        if let Some(stats) = stats.as_deref().filter(has_moved).filter(|_| is_news) {
+        if has_moved && (direction.is_some() || cells.is_empty()) {
             cells.push(of_direction(job, out, direction, stats)?);
         }
     }
@@ -385,15 +323,15 @@ fn error_of(out: &JobOut) -> Option<Errno> {
 }
 
 /// Refuses a job with a number that cannot be.
-fn check(out: &JobOut, numbers: &[f64]) -> Result<(), ImportTrouble> {
+fn check(out: &JobOut, numbers: &[f64]) -> Result<(), String> {
     let Some(odd) = numbers.iter().find(|number| !(0.0..=1e18).contains(*number)) else {
         return Ok(());
     };
     let name = short(&out.jobname, 40);
-    Err(ImportTrouble::new(format_args!("job '{name}': {odd:?} cannot be")))
+    Err(format!("job '{name}': {odd:?} cannot be"))
 }
 
-fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTrouble> {
+fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, String> {
     check(out, &[times.n, times.min, times.max, times.mean])?;
     let commit = job.commit.unwrap_or("sync");
     let params = Params {
@@ -409,7 +347,7 @@ fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTroubl
     let n = times.n as u64;
     cell.ops = n;
     imported_run::other(&mut cell, "mean_latency_ns", times.mean, n);
-    set_times(&mut cell, times, Some(times), 1.0)?;
+    set_times(&mut cell, times, Some(times), 1.0);
     Ok(cell)
 }
 
@@ -418,7 +356,7 @@ fn of_direction(
     out: &JobOut,
     direction: Option<Direction>,
     stats: &DirectionStats,
-) -> Result<Cell, ImportTrouble> {
+) -> Result<Cell, String> {
     let bytes = if stats.io_kbytes.is_some() { stats.io_bytes } else { stats.io_bytes * 1024.0 };
     let bps = stats.bw_bytes.unwrap_or(stats.bw * 1024.0);
     check(out, &[bytes, bps, stats.iops, stats.runtime, stats.total_ios])?;
@@ -484,7 +422,7 @@ fn t_975(freedom: f64) -> f64 {
 /// Adds the times of I/Os: submission and completion together if fio has percentiles of that, or no
 /// histogram; else completion alone, so that percentiles, extremes and histogram of a cell have one
 /// definition.
-fn add_latency(cell: &mut Cell, out: &JobOut, stats: &DirectionStats) -> Result<(), ImportTrouble> {
+fn add_latency(cell: &mut Cell, out: &JobOut, stats: &DirectionStats) -> Result<(), String> {
     let is_old = stats.lat_ns.is_none() && stats.clat_ns.is_none();
     let (of_all, scale) = match is_old {
         true => ([&stats.lat, &stats.clat, &stats.slat], 1e3),
@@ -500,7 +438,7 @@ fn add_latency(cell: &mut Cell, out: &JobOut, stats: &DirectionStats) -> Result<
         return Ok(());
     };
     check(out, &[extremes.min, extremes.max, extremes.mean])?;
-    set_times(cell, extremes, detail, scale)?;
+    set_times(cell, extremes, detail, scale);
     let submitting = submission.map_or(0.0, |times| times.mean);
     let is_of_completion = total.filter(|total| detail.is_some_and(|it| !std::ptr::eq(*total, it)));
     if is_of_completion.is_some_and(|total| submitting > NOTABLE_SUBMISSION * total.mean) {
@@ -515,12 +453,7 @@ fn add_latency(cell: &mut Cell, out: &JobOut, stats: &DirectionStats) -> Result<
 
 /// Sets the times of the I/Os of a cell: extremes and mean, and percentiles and histogram, in units of
 /// `scale` nanoseconds.
-fn set_times(
-    cell: &mut Cell,
-    extremes: &Times,
-    detail: Option<&Times>,
-    scale: f64,
-) -> Result<(), ImportTrouble> {
+fn set_times(cell: &mut Cell, extremes: &Times, detail: Option<&Times>, scale: f64) {
     let [min, max] = [extremes.min, extremes.max].map(|value| whole_ns(value * scale));
     let mean = extremes.mean * scale;
     let mut latency = Latency { n: cell.ops, min, mean, max, ..Latency::default() };
@@ -531,24 +464,10 @@ fn set_times(
         });
         keep_odd(cell, &latency, &odd);
         // The buckets are in nanoseconds.
-        if scale == 1.0 {
-            cell.histogram = histogram(&times.bins)?;
+        if scale == 1.0 && !times.bins.is_empty() {
+            let histogram = cell.histogram.insert(Histogram::default());
+            times.bins.iter().for_each(|(ns, count)| histogram.record_n(*ns, *count));
         }
     }
     cell.metrics.latency_ns = Some(latency);
-    Ok(())
-}
-
-/// Parses the buckets of json+: time in nanoseconds, and number of I/Os.
-fn histogram(bins: &BTreeMap<String, f64>) -> Result<Option<Histogram>, ImportTrouble> {
-    let mut histogram = Histogram::default();
-    for (name, count) in bins {
-        let ns = name.parse::<u64>().ok().filter(|_| (0.0..1e15).contains(count));
-        let odd = || {
-            let name = short(name, 20);
-            ImportTrouble::new(format_args!("bucket '{name}' of a histogram has {count} I/Os"))
-        };
-        histogram.record_n(ns.ok_or_else(odd)?, *count as u64);
-    }
-    Ok((!bins.is_empty()).then_some(histogram))
 }

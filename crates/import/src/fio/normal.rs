@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use record::{Direction, Path, Region};
 use regex::Captures;
 
-use super::json::{DirectionStats, Document, JobOut, Times, by_medium};
+use super::json::{DirectionStats, Document, JobOut, Times, cells};
 use super::options::Job;
 use super::same_job::FORMS;
 use crate::MAX_CELLS;
-use crate::imported_run::{ImportTrouble, ImportedRun};
+use crate::imported_run::ImportedRun;
 use crate::reading::Reading;
 use crate::table::{Tool, tool};
 use crate::text::{
-    ImportText, binary_rate, decimal_rate, group, number, prefix, re, short, size, time_ns, wanted,
-    whole, with_unit,
+    ImportText, group, number, rate_in, re, scaled, short, size, time_ns, wanted, whole, with_unit,
 };
 
 pub(crate) static NORMAL: Tool = tool! {
@@ -41,61 +40,87 @@ const TIMES: &str = r"^(lat|clat|sync) \((\w+)\).*?min=([^,]*),.*?max=([^,]*),.*
 /// medium become one run.
 fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut runs: Vec<ImportedRun> = Vec::new();
-    let has_results = std::cell::Cell::new(true);
-    let begins = |line: &str| {
-        if line.contains(": (groupid=") {
-            has_results.set(true);
+    let mut output = Output::default();
+    for (at, line) in source.numbered() {
+        if line.contains(": (g=") && !output.jobs.is_empty() {
+            std::mem::take(&mut output).end(&mut runs, reading);
         }
-        line.contains(": (g=") && has_results.replace(false)
-    };
-    for part in source.parts(begins) {
-        let found = read_one(&part, reading);
-        match runs.last_mut().filter(|last| last.target.path == found.target.path) {
-            Some(last) => last.cells.extend(found.cells),
-            None => runs.push(found),
-        }
+        output.read(at, line, reading);
     }
+    output.end(&mut runs, reading);
     runs
 }
 
-fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
-    let mut found = ImportedRun { form: FORMS[1], ..ImportedRun::by("fio") };
-    // Descriptions by name, and true for those that fio cloned.
-    let mut described: BTreeMap<String, (Job, bool)> = BTreeMap::new();
-    let (mut last, mut jobs) = (None, Vec::<Report>::new());
-    for (at, line) in source.numbered() {
+/// One output of fio.
+#[derive(Default)]
+struct Output {
+    /// Descriptions by name, and true for those that fio cloned.
+    described: BTreeMap<String, (Job, bool)>,
+    /// Name in the line before, if that is a description.
+    last: Option<String>,
+    jobs: Vec<Report>,
+    version: String,
+    is_in_disks: bool,
+    disk: Option<String>,
+}
+
+impl Output {
+    fn read(&mut self, at: usize, line: &str, reading: &mut Reading) {
         let trimmed = line.trim();
-        let before = last.take();
+        let before = self.last.take();
+        self.is_in_disks |= line.starts_with("Disk stats");
         if let Some(parts) = re!(DESCRIPTION).captures(line) {
             let name = group(&parts, 1).to_owned();
-            described.insert(name.clone(), (job(&parts), false));
-            last = Some(name);
+            self.described.insert(name.clone(), (job(&parts), false));
+            self.last = Some(name);
         } else if trimmed == "..." {
-            before.and_then(|name| described.get_mut(&name)).into_iter().for_each(|it| it.1 = true);
+            let cloned = before.and_then(|name| self.described.get_mut(&name));
+            cloned.into_iter().for_each(|(_, is_cloned)| *is_cloned = true);
         } else if let Some(version) = trimmed.strip_prefix("fio-") {
-            found.version = short(version, 40);
+            self.version = short(version, 40);
         } else if let Some(parts) = re!(JOB).captures(line) {
-            if jobs.len() < MAX_CELLS {
-                let job = described.get(group(&parts, 1));
-                jobs.push(Report::of(at, &parts, job.map_or_else(Job::unknown, |it| it.0.clone())));
+            let job = self.described.get(group(&parts, 1));
+            let job = job.map_or_else(Job::unknown, |(job, _)| job.clone());
+            let report = Report::of(at, &parts, job);
+            // The same process reports again later (`--status-interval`).
+            self.jobs.retain(|old| report.process.is_empty() || old.key() != report.key());
+            if self.jobs.len() < MAX_CELLS {
+                self.jobs.push(report);
             }
-        } else if let Some(job) = jobs.last_mut() {
+        } else if self.is_in_disks && line.contains(": ios=") {
+            self.disk.get_or_insert_with(|| trimmed.split(':').next().unwrap_or("").to_owned());
+        } else if let Some(job) = self.jobs.last_mut() {
             let read = job.read(at, trimmed, reading);
             reading.accept(at, read);
         }
     }
-    let mut jobs = last_looks(jobs);
-    add_threads(&mut jobs, |name| described.get(name).is_some_and(|(_, is_cloned)| *is_cloned));
-    let document = Document { jobs, ..Document::default() };
-    for (at, cell) in by_medium(source.begin(), &document, reading).into_iter().flat_map(|it| it.1)
-    {
-        reading.add(&mut found, at, cell);
+
+    /// Adds the results to the run on their medium. The clones of a job have their number as its
+    /// threads, so that they are added up.
+    fn end(self, runs: &mut Vec<ImportedRun>, reading: &mut Reading) {
+        let mut clones: BTreeMap<(String, u64), u32> = BTreeMap::new();
+        let name_of = |out: &JobOut| (out.jobname.clone(), out.groupid.to_bits());
+        self.jobs.iter().for_each(|job| *clones.entry(name_of(&job.out)).or_insert(0) += 1);
+        let of_report = |Report { at, out, mut job, .. }| {
+            let is_cloned = self.described.get(&out.jobname).is_some_and(|(_, is)| *is);
+            if is_cloned && job.params.threads == 1 {
+                job.params.threads = clones[&name_of(&out)];
+            }
+            JobOut { described: Some((job, at)), ..out }
+        };
+        let jobs = self.jobs.into_iter().map(of_report).collect();
+        let run = ImportedRun::by("fio");
+        let mut run = ImportedRun { version: self.version, form: FORMS[1], ..run };
+        run.on(&self.disk.map_or_else(String::new, |disk| format!("/dev/{disk}")));
+        let place = runs.iter().position(|one| one.target.path == run.target.path);
+        let place = place.unwrap_or_else(|| {
+            runs.push(run);
+            runs.len() - 1
+        });
+        for (_, at, cell) in cells(0, &Document { jobs, ..Document::default() }, reading) {
+            reading.add(&mut runs[place], at, cell);
+        }
     }
-    let mut names = source.numbered().skip_while(|(_, line)| !line.starts_with("Disk stats"));
-    if let Some((_, disk)) = names.find(|(_, line)| line.contains(": ios=")) {
-        found.on(&format!("/dev/{}", disk.trim().split(':').next().unwrap_or_default()));
-    }
-    found
 }
 
 fn job(parts: &Captures) -> Job {
@@ -125,6 +150,7 @@ enum Part {
 
 /// A job whose lines are being read.
 struct Report {
+    at: usize,
     out: JobOut,
     job: Job,
     /// With name and group it tells several reports of one job.
@@ -142,14 +168,17 @@ impl Report {
             jobname: group(parts, 1).to_owned(),
             groupid: number(group(parts, 2)).unwrap_or(-1.0),
             error: number(group(parts, 4)).unwrap_or(0.0),
-            described: Some((job.clone(), at)),
             ..JobOut::default()
         };
         let process = group(parts, 5).to_owned();
-        Report { out, job, process, part: Part::Nothing, scale: None }
+        Report { at, out, job, process, part: Part::Nothing, scale: None }
     }
 
-    fn read(&mut self, at: usize, line: &str, reading: &mut Reading) -> Result<(), ImportTrouble> {
+    fn key(&self) -> (&str, &str, u64) {
+        (&self.process, &self.out.jobname, self.out.groupid.to_bits())
+    }
+
+    fn read(&mut self, at: usize, line: &str, reading: &mut Reading) -> Result<(), String> {
         if let Some(found) = re!(RESULT).captures(line) {
             reading.take(at);
             self.part = Part::Nothing;
@@ -162,13 +191,13 @@ impl Report {
                 "write" => Some(Direction::Write),
                 _ => None,
             };
-            *self.out.stats_of(way) = Some(Box::new(stats(at, &found)?));
+            *self.out.stats_of(way) = Some(Box::new(stats(&found)?));
             self.part = Part::Way(way);
         } else if let Some(found) = re!(TIMES).captures(line) {
             if group(&found, 1) == "sync" {
                 self.part = Part::Syncs;
             }
-            let time = |at: usize| time_ns(thousands(group(&found, at))?, group(&found, 2));
+            let time = |at: usize| time_ns(scaled(group(&found, at), 1000.0)?, group(&found, 2));
             let times = self.times(group(&found, 1) == "lat");
             if let (Some(times), [Some(min), Some(max), Some(mean)]) = (times, [3, 4, 5].map(time))
             {
@@ -245,51 +274,24 @@ fn make_exact(stats: &mut DirectionStats, ios: f64, block: Option<u64>) {
     }
 }
 
-/// Drops intermediate reports of a job (`--status-interval`): the same process reports again later.
-fn last_looks(jobs: Vec<Report>) -> Vec<JobOut> {
-    let key = |it: &Report| (it.out.jobname.clone(), it.out.groupid.to_bits(), it.process.clone());
-    let last: BTreeMap<_, usize> = jobs.iter().zip(0..).map(|(job, at)| (key(job), at)).collect();
-    let is_last = |(job, at): &(Report, usize)| job.process.is_empty() || last[&key(job)] == *at;
-    jobs.into_iter().zip(0..).filter(is_last).map(|(job, _)| job.out).collect()
-}
-
-/// Gives the clones of a job their number as its threads, so that they are added up.
-fn add_threads(jobs: &mut [JobOut], is_cloned: impl Fn(&str) -> bool) {
-    let mut clones: BTreeMap<(String, u64), u32> = BTreeMap::new();
-    let key = |job: &JobOut| (job.jobname.clone(), job.groupid.to_bits());
-    jobs.iter().for_each(|job| *clones.entry(key(job)).or_insert(0) += 1);
-    for job in jobs.iter_mut().filter(|job| is_cloned(&job.jobname)) {
-        let count = clones[&key(job)];
-        if let Some((job, _)) = job.described.as_mut().filter(|(job, _)| job.params.threads == 1) {
-            job.params.threads = count;
-        }
-    }
-}
-
 /// Figures of a line of results.
-fn stats(at: usize, parts: &Captures) -> Result<DirectionStats, ImportTrouble> {
+fn stats(parts: &Captures) -> Result<DirectionStats, String> {
     let is_new = parts.get(2).is_some();
     let [iops, rate, ms] = if is_new { [2, 3, 4] } else { [6, 5, 7] }.map(|at| group(parts, at));
     let bps = with_unit(rate).and_then(|(value, unit)| match is_new {
         // With `unit_base=1`.
         _ if unit.ends_with("bit/s") => {
-            decimal_rate(value, &unit.replace("bit/s", "B/s")).map(|bits| bits / 8.0)
+            rate_in(value, &unit.replace("bit/s", "B/s"), 1000.0).map(|bits| bits / 8.0)
         }
-        true => decimal_rate(value, unit),
+        true => rate_in(value, unit, 1000.0),
         // fio 2 means 1024 by K.
-        false => binary_rate(value, unit),
+        false => rate_in(value, unit, 1024.0),
     });
     Ok(DirectionStats {
-        iops: wanted(at, "IOPS", thousands(iops))?,
-        bw_bytes: Some(wanted(at, "the rate", bps)?),
+        iops: wanted("IOPS", scaled(iops, 1000.0))?,
+        bw_bytes: Some(wanted("the rate", bps)?),
         io_kbytes: Some(0.0),
-        runtime: wanted(at, "the time", number(ms))?,
+        runtime: wanted("the time", number(ms))?,
         ..DirectionStats::default()
     })
-}
-
-/// Parses a number with a prefix of thousands: "25.7k" as 25700.
-fn thousands(text: &str) -> Option<f64> {
-    let (value, unit) = with_unit(text)?;
-    Some(value * prefix(unit, 1000.0)?)
 }

@@ -6,7 +6,7 @@ use record::{Content, Direction, Params, Path, Pattern, Region, Sync};
 use serde_json::Value;
 
 use crate::imported_run::BUFFERED;
-use crate::text::{number, short, size, time_ns, with_unit};
+use crate::text::{number, short, size, time};
 
 /// Options of a job as fio repeats them in its output.
 pub(super) type Options = BTreeMap<String, Value>;
@@ -126,11 +126,9 @@ impl Job {
         job.set_depth(&or(&["ioengine"], "psync"), count("iodepth"));
         job.blocks = blocks(&or(&["bs", "blocksize"], "4k"));
         job.filename = or(&["filename"], "");
-        let limit =
-            with_unit(&or(&["runtime", "timeout"], "")).map(|(n, unit)| (n, unit.to_owned()));
         // "5" and "5s" are seconds, "2m" minutes.
-        let limit =
-            limit.and_then(|(n, unit)| time_ns(n, if unit.is_empty() { "s" } else { &unit }));
+        let limit = or(&["runtime", "timeout"], "");
+        let limit = time(&limit).or_else(|| Some(number(&limit)? * 1e9));
         job.time_limit_ms = limit.filter(|ns| *ns > 0.0).map(|ns| ns / 1e6);
         let is_direct = is_on("direct") || or(&["buffered"], "1") == "0";
         if !is_direct {

@@ -1,6 +1,6 @@
 //! Several forms of output of one job (`--output-format=normal,json+`) as one result.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use record::Cell;
 use record::units::{KIB, saturating_sum};
@@ -34,44 +34,34 @@ impl Facts {
     fn is(&self, other: &Facts) -> bool {
         let agrees = |a: u64, b: u64| a > 0 && a == b;
         let is_same_data = agrees(self.ops, other.ops) || agrees(self.kib, other.kib);
-        self.elapsed_ns == other.elapsed_ns && is_same_data && self.job == other.job
+        self.elapsed_ns == other.elapsed_ns && is_same_data
     }
 }
 
 /// Removes results of the normal text that the text also has as JSON, and notes it there. Clones
 /// that fio lists one by one may be one result that was added up.
 pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
-    let of = |form: &str| -> Vec<Facts> {
-        let runs = found.iter().filter(|run| run.form == form);
-        runs.flat_map(|run| &run.cells).map(|(_, cell)| Facts::of(cell)).collect()
-    };
-    let [json, normal] = FORMS.map(of);
-    // KiB of the clones of each job.
-    let mut clones: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-    for one in normal.iter().filter(|one| !json.iter().any(|known| known.is(one))) {
-        clones.entry(&one.job).or_default().push(one.kib);
-    }
-    let is_sum = |known: &Facts| {
-        let kib = clones.get(&*known.job);
-        kib.is_some_and(|kib| {
-            known.kib > 0
-                && known.threads == kib.len()
-                && known.kib == saturating_sum(kib.iter().copied())
-        })
-    };
-    for run in found {
-        let facts: Vec<Facts> = run.cells.iter().map(|(_, cell)| Facts::of(cell)).collect();
-        if run.form == FORMS[0] {
-            let is_twice = |one: &Facts| is_sum(one) || normal.iter().any(|known| known.is(one));
-            for ((_, cell), _) in run.cells.iter_mut().zip(&facts).filter(|(_, one)| is_twice(one))
-            {
-                note(cell, format!("the same job is in the text as fio's {}, too", FORMS[1]));
-            }
-        } else if run.form == FORMS[1] {
-            let is_twice =
-                |known: &Facts, one: &Facts| known.is(one) || known.job == one.job && is_sum(known);
-            let mut is_kept = facts.iter().map(|one| !json.iter().any(|it| is_twice(it, one)));
-            run.cells.retain(|_| is_kept.next() == Some(true));
+    let runs = found.iter().enumerate().filter(|(_, run)| run.form == FORMS[1]);
+    let cells =
+        runs.flat_map(|(at, run)| (0..).zip(&run.cells).map(move |(nth, it)| (at, nth, it)));
+    let normal: Vec<_> = cells.map(|(at, nth, (_, cell))| ((at, nth), Facts::of(cell))).collect();
+    let mut twice: BTreeSet<(usize, usize)> = BTreeSet::new();
+    for (_, cell) in
+        found.iter_mut().filter(|run| run.form == FORMS[0]).flat_map(|it| &mut it.cells)
+    {
+        let known = Facts::of(cell);
+        let mut same: Vec<_> = normal.iter().filter(|(_, one)| one.job == known.job).collect();
+        let kib = saturating_sum(same.iter().map(|(_, one)| one.kib));
+        if same.len() != known.threads || known.kib == 0 || known.kib != kib {
+            same.retain(|(_, one)| known.is(one));
         }
+        if !same.is_empty() {
+            note(cell, format!("the same job is in the text as fio's {}, too", FORMS[1]));
+        }
+        twice.extend(same.iter().map(|(place, _)| *place));
+    }
+    for (at, run) in found.iter_mut().enumerate() {
+        let mut places = (0..).map(|nth| (at, nth));
+        run.cells.retain(|_| places.next().is_some_and(|place| !twice.contains(&place)));
     }
 }
