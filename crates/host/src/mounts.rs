@@ -152,28 +152,6 @@ fn unescaped(bytes: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn table(text: impl AsRef<[u8]>) -> (tempfile::TempDir, Roots) {
-        let dir = tempfile::tempdir().unwrap();
-        let roots = Roots::copied(dir.path());
-        fs::create_dir_all(roots.proc.join("self")).unwrap();
-        fs::write(roots.proc.join("self/mountinfo"), text).unwrap();
-        (dir, roots)
-    }
-
-    #[test]
-    fn a_line_with_optional_fields_and_blanks_is_read() {
-        let line = r"36 35 98:0 /mnt1 /media/my\040card rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=continue";
-        let mount = Mount::parse(line).unwrap();
-        assert_eq!(mount.at, Path::new("/media/my card"));
-        assert_eq!(
-            (mount.kind.as_str(), mount.source.as_str(), mount.root.as_str()),
-            ("ext3", "/dev/root", "/mnt1")
-        );
-        assert_eq!(mount.option("errors"), Some("continue"));
-        assert_eq!(mount.joined_options(), "rw,noatime,errors=continue");
-        assert_eq!(Mount::parse("nonsense"), None);
-    }
-
     #[test]
     fn the_kernel_names_the_mount_of_a_real_path() {
         let roots = Roots::default();
@@ -184,7 +162,10 @@ mod tests {
     #[test]
     fn names_that_are_no_text_hide_nothing() {
         let lines = b"1 0 8:1 / /media/\xff rw - vfat /dev/sda1 rw\n2 0 8:2 / /home rw - ext4 /dev/sda2 rw\n";
-        let (_dir, roots) = table(lines);
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::copied(dir.path());
+        fs::create_dir_all(roots.proc.join("self")).unwrap();
+        fs::write(roots.proc.join("self/mountinfo"), lines).unwrap();
         let minors: Vec<u32> = mounts(&roots).iter().map(|mount| mount.number.minor).collect();
         assert_eq!(minors, [1, 2]);
         let lines = b"Filename Type\tSize\n/swap\xff\\040file file 5\n/dev/sda3   partition\t1\n";

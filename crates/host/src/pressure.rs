@@ -85,22 +85,3 @@ fn preempted(threads: &Path) -> Option<u64> {
     all.filter_map(|thread| of_thread(fs::read_to_string(thread.path().join("status")).ok()?))
         .reduce(u64::saturating_add)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_pressure_between_two_readings_is_their_difference() {
-        let [earlier, now] = [1000, 1500].map(|us| HostPressure {
-            cpu_pressure_us: Some(us),
-            memory_pressure_us: Some(7),
-            steal_ns: Some(us * 20_000),
-            preempted: None,
-        });
-        let seen = now.since(&earlier);
-        assert_eq!((seen.cpu_pressure_us, seen.memory_pressure_us), (Some(500), Some(0)));
-        assert_eq!((seen.steal_ns, seen.preempted), (Some(10_000_000), None));
-        assert_eq!(HostPressure::default().since(&earlier), HostState::default());
-    }
-}

@@ -61,42 +61,6 @@ fn parse(roots: &Roots, own: u32, line: &str) -> Option<HeldLock> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_kernels_table_is_read() {
-        let dir = tempfile::tempdir().unwrap();
-        let roots = Roots::copied(dir.path());
-        fs::create_dir_all(roots.proc.join("4242")).unwrap();
-        fs::write(roots.proc.join("4242/comm"), "qemu\n").unwrap();
-        // No process has that number: it is that of one in another namespace.
-        fs::create_dir_all(roots.proc.join("0")).unwrap();
-        fs::write(roots.proc.join("0/comm"), "nobody\n").unwrap();
-        let table = "1: FLOCK  ADVISORY  WRITE 4242 08:01:12345 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 99 08:01:12345 0 EOF\n\
-                     2: OFDLCK ADVISORY  READ -1 fe:00:9986226 201 201\n3: LEASE  ACTIVE    READ 4242 00:2e:7 0 EOF\n4: POSIX  *NOINODE*\n\
-                     5: POSIX  ADVISORY  WRITE 0 08:01:7 0 EOF\n";
-        fs::write(roots.proc.join("locks"), table).unwrap();
-        let locks = all(&roots);
-        let text = |lock: &HeldLock| {
-            format!(
-                "{} {}:{} {:?}",
-                lock.kind,
-                lock.device,
-                lock.inode,
-                lock.process().map(|by| by.to_string())
-            )
-        };
-        assert_eq!(
-            locks.iter().map(text).collect::<Vec<_>>(),
-            [
-                "flock 8:1:12345 Some(\"qemu (process 4242)\")",
-                "OFD lock 254:0:9986226 None",
-                "lease 0:46:7 Some(\"qemu (process 4242)\")",
-                "POSIX lock 8:1:7 None"
-            ]
-        );
-        assert!(locks[0].is_on(FileIdentity { device: rustix::fs::makedev(8, 1), inode: 12345 }));
-        assert!(!locks[0].is_on(FileIdentity { device: rustix::fs::makedev(8, 2), inode: 12345 }));
-    }
-
     proptest::proptest! {
         #[test]
         fn no_line_makes_it_panic(line in "\\PC*", words in "[0-9: A-Z>-]*") {

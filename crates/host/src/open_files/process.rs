@@ -209,40 +209,6 @@ mod tests {
     use crate::holding::plain;
 
     #[test]
-    fn the_flags_and_locks_of_a_descriptor_give_its_hold() {
-        assert_eq!(holds("pos:\t0\nflags:\t0100000\nmnt_id:\t27\n"), [None]);
-        assert_eq!(holds("pos:\t0\nflags:\t02100002\n"), [Some(Hold::Writing)]);
-        assert_eq!(holds("flags:\t0100001\n"), [Some(Hold::Writing)]);
-        assert_eq!(holds("flags:\t010000000\n"), [], "only a path");
-        assert_eq!(holds(""), [], "closed meanwhile");
-        let locked = "flags:\t0100000\nlock:\t1: OFDLCK ADVISORY  READ -1 fe:00:99 100 101\nlock:\t2: FLOCK  ADVISORY  WRITE 7 fe:00:99 0 EOF\n";
-        assert_eq!(
-            holds(locked),
-            [None, Some(Hold::Lock(LockKind::Ofd)), Some(Hold::Lock(LockKind::Flock))]
-        );
-    }
-
-    #[test]
-    fn only_shared_writable_mappings_of_files_count() {
-        let nowhere = Path::new("/nowhere");
-        let file = DescriptorTarget::File(FileIdentity { device: makedev(8, 1), inode: 12345 });
-        let of = |line: &str| written_back(line, nowhere);
-        assert_eq!(
-            of("7f0000000000-7f0000001000 rw-s 00000000 08:01 12345    /srv/image"),
-            Some(file)
-        );
-        let far = DescriptorTarget::File(FileIdentity { device: makedev(0xfd, 0x1a), inode: 7 });
-        assert_eq!(of("7f0000000000-7f0000001000 rw-s 00000000 fd:1a 7    /srv/image"), Some(far));
-        assert_eq!(of("7f0000000000-7f0000001000 r--s 00000000 08:01 12345    /srv/image"), None);
-        assert_eq!(of("7f0000000000-7f0000001000 rw-p 00000000 08:01 12345    /srv/image"), None);
-        assert_eq!(
-            of("7f0000000000-7f0000001000 rw-s 00000000 00:01 0        /dev/zero (deleted)"),
-            None
-        );
-        assert_eq!(of("nonsense"), None);
-    }
-
-    #[test]
     fn what_a_program_calls_itself_gives_no_commands_to_a_terminal() {
         assert_eq!(plain("evil\x1b[2Jname\n"), "evil?[2Jname?");
     }

@@ -4,15 +4,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{FileExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
+use blockio::FileIdentity;
 use flashmark_host::{
-    Access, Claim, HostPressure, InventoryEntry, Location, Partition, ResolvedTarget, Roots,
-    StatFile, buses, claim, contents, contents_of_file, diskstats, facts, find, fs_class, health,
-    list, mount_of, mounts, parse_sdmon, parse_smartctl, recipe, resolve, throttled, uses,
+    Access, Claim, HostPressure, InventoryEntry, Location, OpenFiles, Partition, ResolvedTarget,
+    Roots, StatFile, buses, claim, contents, contents_of_file, diskstats, facts, find, fs_class,
+    health, list, mount_of, mounts, nodes_like, parse_sdmon, parse_smartctl, recipe, resolve,
+    throttled, uses,
 };
 use record::units::Bytes;
+use record::{Record, Run};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::Value;
 
@@ -28,6 +31,7 @@ pub struct Machine {
     devices: BTreeMap<String, String>,
     claim: Option<Claim>,
     noted: Option<InventoryEntry>,
+    pressure: HostPressure,
 }
 
 impl Machine {
@@ -36,7 +40,15 @@ impl Machine {
         let dir = tempfile::tempdir().unwrap();
         let roots = Roots::copied(&fs::canonicalize(dir.path()).unwrap());
         let (devices, mounts) = (BTreeMap::new(), String::new());
-        let mut machine = Machine { _dir: dir, roots, mounts, devices, claim: None, noted: None };
+        let mut machine = Machine {
+            _dir: dir,
+            roots,
+            mounts,
+            devices,
+            claim: None,
+            noted: None,
+            pressure: HostPressure::default(),
+        };
         for path in ["sys/block", "proc/self", "dev/disk/by-id", "dev/disk/by-path"] {
             fs::create_dir_all(machine.path(path)).unwrap();
         }
@@ -112,6 +124,23 @@ impl Machine {
         self.file("proc/self/mountinfo", &self.mounts.clone());
     }
 
+    /// A text in which `@PATH` stands for the device and inode of a file, as the table of locks has
+    /// them, and `%PATH` for the same as the mappings of a process have them.
+    fn with_identities(&self, text: &str) -> String {
+        let word = |word: &str| {
+            let Some((between, path)) = [("@", ":"), ("%", " ")]
+                .iter()
+                .find_map(|(mark, between)| Some((between, word.strip_prefix(mark)?)))
+            else {
+                return word.to_owned();
+            };
+            let found = fs::metadata(self.path(path)).unwrap();
+            let [major, minor] = [rustix::fs::major(found.dev()), rustix::fs::minor(found.dev())];
+            format!("{major:02x}:{minor:02x}{between}{}", found.ino())
+        };
+        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    }
+
     /// Adds to the machine, or changes it.
     pub fn add(&mut self, line: &str) {
         let line = line.replace("DIR", self.root().to_str().unwrap());
@@ -152,10 +181,13 @@ impl Machine {
             ["identify", path, ref words @ ..] => self.file(path, &identify(words)),
             ["remove", path] => fs::remove_file(self.path(path)).unwrap(),
             ["release"] => self.claim.as_mut().unwrap().release(),
+            ["note", "pressure"] => self.pressure = HostPressure::now(&self.roots),
             ["note", disk] => self.noted = Some(self.found(disk)),
             ["file", path, ref text @ ..] => {
-                let text = text.join(" ").replace("\\n", "\n").replace("\\t", "\t");
-                self.file(path, &format!("{}\n", text.replace("\\0", "\0")));
+                let text = self.with_identities(&text.join(" "));
+                let text = text.replace("\\n", "\n").replace("\\t", "\t");
+                let ended = text.strip_suffix("\\0").map(|text| format!("{text}\0"));
+                self.file(path, &format!("{}\n", ended.unwrap_or(text)));
             }
             _ => panic!("{line}: no line of a machine"),
         }
@@ -216,6 +248,9 @@ impl Machine {
             }
             ["health"] => json(health(&self.roots, self.noted.as_ref().unwrap()), &[]),
             ["throttled"] => throttled(&self.roots).unwrap_or_default(),
+            ["pressure", "since"] => {
+                json(HostPressure::now(&self.roots).since(&self.pressure), &[])
+            }
             ["pressure"] => format!("{:?}", HostPressure::now(&self.roots)),
             ["holds", image] => {
                 let size_bytes = fs::metadata(self.path(image)).unwrap().len();
@@ -224,9 +259,33 @@ impl Machine {
             ["contents", disk] => lines(contents(&self.roots, &self.found(disk)).lines()),
             ["facts"] => json(facts(&self.roots), &[]),
             ["class", kind] => format!("{:?}", fs_class(kind)),
-            ["on", path] => {
+            ["on", ref path @ ..] => {
                 let all = mounts(&self.roots);
-                mount_of(&self.roots, &all, Path::new(path)).unwrap().source.clone()
+                let mount = mount_of(&self.roots, &all, Path::new(&path.join(" "))).unwrap();
+                format!("{} {} {} {}", mount.source, mount.root, mount.kind, mount.joined_options())
+            }
+            ["holders", path] => {
+                let file = FileIdentity::of(&fs::metadata(self.path(path)).unwrap());
+                lines(OpenFiles::look(&self.roots, &[file]).of_file(file))
+            }
+            ["like", node, bytes, ref changes @ ..] => {
+                let mut record = Record::new(Run::default());
+                let found = resolve(&self.roots, node, Access::Read).unwrap();
+                record.target = found.record(&self.roots, node);
+                record.medium = found.medium().unwrap().medium.clone();
+                record.medium.capacity_bytes = bytes.parse().ok();
+                for (field, value) in changes.iter().filter_map(|change| change.split_once('=')) {
+                    let value = Some(value.to_owned()).filter(|value| !value.is_empty());
+                    match field {
+                        "device" => record.target.device = value,
+                        "backing" => record.target.backing = value,
+                        "serial" => record.medium.serial = value,
+                        "model" => record.medium.model = value,
+                        "vendor" => record.medium.vendor = value,
+                        _ => record.medium.cid = value,
+                    }
+                }
+                lines(nodes_like(&self.roots, &record).iter().map(|path| path.display()))
             }
             ["counters"] => lines(diskstats(&self.roots).iter().map(|one| format!("{one:?}"))),
             ["counters", number] => {

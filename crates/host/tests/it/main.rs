@@ -8,7 +8,6 @@ mod contents;
 mod kernel;
 mod machine;
 mod machines;
-mod reinserted;
 mod rights;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
