@@ -1,37 +1,13 @@
 //! Test of mounts and media as the kernel of this machine reports them.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use flashmark_host::{
     InUseReason, Roots, device_of_directory, list, mount_of, mounts, prove_on_device,
 };
 
 use crate::skipped::skipped;
-
-/// A file system in memory that is mounted here until it is dropped.
-struct Tmpfs(PathBuf);
-
-impl Tmpfs {
-    fn mounted(name: &str, at: &Path) -> Option<Tmpfs> {
-        let done = Command::new("mount").args(["-t", "tmpfs", name]).arg(at).status();
-        done.is_ok_and(|status| status.success()).then(|| Tmpfs(at.to_path_buf()))
-    }
-}
-
-impl Drop for Tmpfs {
-    /// A program that a test beside this one starts holds what is open here for a moment.
-    fn drop(&mut self) {
-        let leaves = || Command::new("umount").arg(&self.0).status().is_ok_and(|it| it.success());
-        let has_left = (0..100).any(|_| {
-            leaves() || {
-                std::thread::sleep(std::time::Duration::from_millis(100));
-                false
-            }
-        });
-        assert!(has_left, "{} stays mounted", self.0.display());
-    }
-}
+use crate::tmpfs::Tmpfs;
 
 /// The deepest mount point is not the answer if a later mount hides it.
 #[test]
@@ -39,10 +15,10 @@ fn a_path_is_not_on_a_mount_that_a_later_one_hides() {
     let dir = tempfile::tempdir().unwrap();
     let (outer, inner) = (dir.path().join("outer"), dir.path().join("outer/inner"));
     std::fs::create_dir_all(&inner).unwrap();
-    let Some(_hidden) = Tmpfs::mounted("hidden", &inner) else {
+    let Some(_hidden) = Tmpfs::mounted("hidden", &inner, "rw") else {
         return skipped("mounting needs root");
     };
-    let later = Tmpfs::mounted("later", &outer).expect("the first mount worked");
+    let later = Tmpfs::mounted("later", &outer, "rw").expect("the first mount worked");
     std::fs::create_dir(&inner).unwrap();
     let source = || {
         let (roots, inner) = (Roots::default(), std::fs::canonicalize(&inner).unwrap());
@@ -63,7 +39,7 @@ fn memory_mounted_under_a_device_s_name_does_not_prove_to_be_on_it() {
         return;
     };
     let dir = tempfile::tempdir().unwrap();
-    let _memory = Tmpfs::mounted("/dev/loop0", dir.path()).expect("root may mount");
+    let _memory = Tmpfs::mounted("/dev/loop0", dir.path(), "rw").expect("root may mount");
     let proved = prove_on_device(&roots, dir.path(), number);
     let place = device_of_directory(&roots, dir.path());
     assert!(proved.is_err(), "a fill would have gone to memory as if to a disk");

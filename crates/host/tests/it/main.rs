@@ -12,3 +12,5 @@ mod rights;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
 mod stage;
+#[path = "../../../../tests/tmpfs.rs"]
+mod tmpfs;

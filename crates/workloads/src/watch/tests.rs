@@ -3,107 +3,72 @@ use serde_json::Value;
 
 use super::table::COLUMNS;
 use super::*;
+use crate::cases::{self, Case};
 
-/// A tree with one disk of two partitions, a card reader without a card, and links.
+/// The kernel's files, of which a line writes one; "N counts" in a line of `diskstats` is N as the
+/// value of each counter.
 struct Tree {
     dir: tempfile::TempDir,
     roots: Roots,
+    /// A device that is watched, with the counters at its beginning.
+    begun: Option<(Watched, CounterSnapshot)>,
 }
 
 impl Tree {
     fn new() -> Tree {
         let dir = tempfile::tempdir().unwrap();
         let roots = Roots::copied(dir.path());
-        fs::create_dir_all(roots.proc.join("self")).unwrap();
-        fs::create_dir_all(roots.dev.join("disk/by-id")).unwrap();
-        let tree = Tree { dir, roots };
-        for (number, name, size) in
-            [("8:0", "sda", "2000"), ("8:1", "sda1", "1000"), ("8:16", "sdb", "0")]
-        {
-            fs::create_dir_all(tree.sys(number)).unwrap();
-            fs::write(tree.sys(number).join("size"), format!("{size}\n")).unwrap();
-            fs::write(tree.sys(number).join("diskseq"), "7\n").unwrap();
-            fs::write(tree.roots.dev.join(name), format!("block {number}")).unwrap();
+        Tree { dir, roots, begun: None }
+    }
+}
+
+impl Case for Tree {
+    fn build(&mut self, line: &str) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let at = |path: &str| {
+            let path = self.dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            path
+        };
+        match words[..] {
+            ["link", from, to] => std::os::unix::fs::symlink(to, at(from)).unwrap(),
+            ["counts", ref devices @ ..] => {
+                let line = |device: &[&str]| {
+                    let [number, name, count] = device else { panic!("{line}") };
+                    let number = number.replace(':', " ");
+                    format!("{number} {name}{}\n", format!(" {count}").repeat(17))
+                };
+                let lines: String = devices.chunks(3).map(line).collect();
+                fs::write(at("proc/diskstats"), lines).unwrap();
+            }
+            ["remove", path] => fs::remove_file(at(path)).unwrap(),
+            [path, ref text @ ..] => fs::write(at(path), text.join(" ") + "\n").unwrap(),
+            [] => {}
         }
-        std::os::unix::fs::symlink(
-            "../../sda1",
-            tree.roots.dev.join("disk/by-id/usb-Cheap_Stick-part1"),
-        )
-        .unwrap();
-        tree.count(&[("8 0 sda", 0), ("8 1 sda1", 0), ("8 16 sdb", 0)]);
-        tree
     }
 
-    fn sys(&self, number: &str) -> PathBuf {
-        self.roots.sys.join("dev/block").join(number)
-    }
-
-    /// Sets all counters of these devices to this number.
-    fn count(&self, disks: &[(&str, u64)]) {
-        let line =
-            |(disk, count): &(&str, u64)| format!("{disk}{}\n", format!(" {count}").repeat(17));
-        fs::write(self.roots.proc.join("diskstats"), disks.iter().map(line).collect::<String>())
-            .unwrap();
-    }
-
-    fn find(&self, asked: &str) -> Result<Watched, String> {
-        find(&self.roots, asked).map_err(|error| error.to_string())
-    }
-
-    fn look(&self) -> CounterSnapshot {
-        look(&self.roots)
+    fn answer(&mut self, question: &str) -> String {
+        let dir = self.dir.path().display().to_string();
+        let found = match question.split_once(' ') {
+            Some((what, name)) => find(&self.roots, &name.replace("DIR", &dir)).map(|watched| {
+                let found = format!("{} {}", watched.name, watched.number);
+                self.begun = Some((watched, look(&self.roots))).filter(|_| what == "watch");
+                found
+            }),
+            None => {
+                let (watched, before) = self.begun.as_ref().unwrap();
+                let activity = watched.activity(&self.roots, before, &look(&self.roots));
+                activity.map(|activity| format!("reads: {}", activity.read.ios_per_s > 0.0))
+            }
+        };
+        found.unwrap_or_else(|error| error.to_string()).replace(&dir, "DIR")
     }
 }
 
 #[test]
-fn a_device_has_many_names() {
-    let tree = Tree::new();
-    for asked in
-        ["sda1", "/dev/sda1", "/dev/disk/by-id/usb-Cheap_Stick-part1", "usb-Cheap_Stick-part1"]
-    {
-        let found = tree.find(asked).unwrap();
-        assert_eq!(
-            (found.name.as_str(), found.number.to_string().as_str()),
-            ("sda1", "8:1"),
-            "{asked}"
-        );
-    }
-}
-
-#[test]
-fn a_missing_device_is_refused_with_those_present() {
-    let tree = Tree::new();
-    let message = |asked: &str| tree.find(asked).unwrap_err();
-    insta::assert_snapshot!(message("sda2"), @"there is no device 'sda2'; did you mean sda or sda1 or sdb?");
-    insta::assert_snapshot!(message("/dev/disk/by-id/usb-Cheap"), @"there is no device '/dev/disk/by-id/usb-Cheap'; did you mean usb-Cheap_Stick-part1?");
-    insta::assert_snapshot!(message("nvme0n1"), @"there is no device 'nvme0n1'; `flashmark list` shows what is plugged in");
-    insta::assert_snapshot!(message("sdb"), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
-    let here = tree.dir.path().display().to_string();
-    assert_eq!(message(&here), format!("'{here}' is a directory, not a block device"));
-}
-
-#[test]
-fn a_device_that_vanishes_is_missed_and_another_is_not_taken_for_it() {
-    let tree = Tree::new();
-    let watched = tree.find("sda").unwrap();
-    let before = tree.look();
-    tree.count(&[("8 0 sda", 5), ("8 1 sda1", 5)]);
-    let activity = |after: &CounterSnapshot| {
-        watched.activity(&tree.roots, &before, after).map_err(|error| error.to_string())
-    };
-    assert!(activity(&tree.look()).unwrap().read.ios_per_s > 0.0);
-
-    tree.count(&[("8 1 sda1", 5)]);
-    insta::assert_snapshot!(activity(&tree.look()).unwrap_err(), @"sda is gone: the kernel does not know it any more");
-    tree.count(&[("8 0 sdc", 5)]);
-    insta::assert_snapshot!(activity(&tree.look()).unwrap_err(), @"sda is gone: the kernel does not know it any more");
-    tree.count(&[("8 0 sda", 6)]);
-    fs::write(tree.sys("8:0").join("size"), "0\n").unwrap();
-    insta::assert_snapshot!(activity(&tree.look()).unwrap_err(), @"sda is gone: there is no medium in it any more");
-    fs::write(tree.sys("8:0").join("size"), "2000\n").unwrap();
-    fs::write(tree.sys("8:0").join("diskseq"), "8\n").unwrap();
-    insta::assert_snapshot!(activity(&tree.look()).unwrap_err(), @"sda is gone: another medium has taken its place");
-    fs::remove_file(tree.sys("8:0").join("diskseq")).unwrap();
+fn every_device_is_found_and_missed_as_it_is_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    cases::check(&folder.join("src/watch/cases.txt"), Tree::new);
 }
 
 /// Both are computed from the same counters and the same time, so nothing is allowed but iostat's

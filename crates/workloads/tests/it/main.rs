@@ -3,4 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod kernel;
+#[path = "../../../../tests/tmpfs.rs"]
+mod tmpfs;
 mod works;
