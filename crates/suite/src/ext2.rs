@@ -3,8 +3,6 @@
 
 use device::Extent;
 
-use crate::spec::spec;
-
 /// Bytes of a block.
 pub const BLOCK_BYTES: u64 = 1024;
 /// Blocks of a group: as many as one block's bitmap has bits. 8 MiB.
@@ -12,33 +10,20 @@ pub const BLOCKS_PER_GROUP: u64 = 8 * BLOCK_BYTES;
 /// First block of the groups. Block 0 is left to a boot loader, so every group begins 1 KiB past a
 /// multiple of 8 MiB and nothing is ever page-aligned.
 const FIRST_BLOCK: u64 = 1;
+/// Bytes of an inode, and of medium for each inode: the defaults of `mke2fs` at the articles' time
+/// (`-I 128 -i 16384 -O ^resize_inode`).
+const INODE_BYTES: u64 = 128;
+const INODE_RATIO_BYTES: u64 = 16384;
 /// Group descriptors of 32 bytes in a block.
 const DESCRIPTORS_PER_BLOCK: u64 = BLOCK_BYTES / 32;
-/// Block numbers in an indirect block: the most blocks that can be reserved for the growth of the
-/// descriptor table.
-const ADDRESSES_PER_BLOCK: u64 = BLOCK_BYTES / 4;
 /// Blocks that a last group must have beyond its own administration; otherwise it is left out.
 const MIN_USE: u64 = 50;
 /// First inode of a file: inodes 1 to 10 have special uses.
 pub const FIRST_INODE: u64 = 11;
 
-spec! {
-    /// Options of formatting.
-    Choices {
-        /// Bytes of an inode (`-I`): 128 in the articles' time, 256 today.
-        inode_bytes: u64,
-        /// Bytes of medium per inode (`-i`).
-        inode_ratio_bytes: u64,
-        /// True if blocks are reserved for the growth of the descriptor table (`-O resize_inode`).
-        resize_inode: bool,
-    }
-}
-
 /// The layout of an ext2 file system with 1 KiB blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ext2Layout {
-    /// Bytes of an inode.
-    pub inode_bytes: u64,
     /// Blocks of the file system, block 0 included.
     pub blocks: u64,
     /// Number of groups; the last may be shorter than the others.
@@ -49,8 +34,6 @@ pub struct Ext2Layout {
     pub table_blocks: u64,
     /// Blocks of the group descriptor table.
     pub descriptor_blocks: u64,
-    /// Blocks reserved for its growth.
-    pub reserved_blocks: u64,
 }
 
 /// One group; all numbers are block numbers.
@@ -75,49 +58,39 @@ pub struct Group {
 impl Ext2Layout {
     /// The file system that `mke2fs` makes on a medium of `capacity_bytes`; `None` if that is too
     /// small.
-    pub fn new(capacity_bytes: u64, choices: Choices) -> Option<Ext2Layout> {
+    pub fn new(capacity_bytes: u64) -> Option<Ext2Layout> {
         let blocks = capacity_bytes / BLOCK_BYTES;
-        let inodes = (blocks * BLOCK_BYTES / choices.inode_ratio_bytes.max(BLOCK_BYTES))
-            .max(FIRST_INODE + 1);
-        let layout = Ext2Layout::of_blocks(blocks, inodes, choices)?;
+        let inodes = (blocks * BLOCK_BYTES / INODE_RATIO_BYTES).max(FIRST_INODE + 1);
+        let layout = Ext2Layout::of_blocks(blocks, inodes)?;
         let rest = (blocks - FIRST_BLOCK) % BLOCKS_PER_GROUP;
         if rest == 0 || rest >= layout.administration(layout.groups - 1) + MIN_USE {
             return Some(layout);
         }
         // A last group too small to be of use is left out; its inodes go to the others.
-        if layout.groups > 1 { Ext2Layout::of_blocks(blocks - rest, inodes, choices) } else { None }
+        if layout.groups > 1 { Ext2Layout::of_blocks(blocks - rest, inodes) } else { None }
     }
 
-    fn of_blocks(blocks: u64, inodes: u64, choices: Choices) -> Option<Ext2Layout> {
+    fn of_blocks(blocks: u64, inodes: u64) -> Option<Ext2Layout> {
         let groups = blocks.checked_sub(FIRST_BLOCK)?.div_ceil(BLOCKS_PER_GROUP);
         if groups == 0 {
             return None;
         }
         // The table is filled to its last block, and the inodes of a group are a multiple of eight.
         let at_least = inodes.div_ceil(groups).min(BLOCKS_PER_GROUP);
-        let filled = (at_least * choices.inode_bytes).div_ceil(BLOCK_BYTES) * BLOCK_BYTES
-            / choices.inode_bytes;
+        let filled = (at_least * INODE_BYTES).div_ceil(BLOCK_BYTES) * BLOCK_BYTES / INODE_BYTES;
         let inodes_per_group = filled / 8 * 8;
-        let descriptor_blocks = groups.div_ceil(DESCRIPTORS_PER_BLOCK);
         Some(Ext2Layout {
-            inode_bytes: choices.inode_bytes,
             blocks,
             groups,
             inodes_per_group,
-            table_blocks: (inodes_per_group * choices.inode_bytes).div_ceil(BLOCK_BYTES),
-            descriptor_blocks,
-            reserved_blocks: if choices.resize_inode {
-                reserved_blocks(blocks, descriptor_blocks)
-            } else {
-                0
-            },
+            table_blocks: (inodes_per_group * INODE_BYTES).div_ceil(BLOCK_BYTES),
+            descriptor_blocks: groups.div_ceil(DESCRIPTORS_PER_BLOCK),
         })
     }
 
     /// Blocks of a group that files cannot use.
     fn administration(&self, group: u64) -> u64 {
-        let backup =
-            if has_backup(group) { 1 + self.descriptor_blocks + self.reserved_blocks } else { 0 };
+        let backup = if has_backup(group) { 1 + self.descriptor_blocks } else { 0 };
         backup + 2 + self.table_blocks
     }
 
@@ -142,7 +115,7 @@ impl Ext2Layout {
     pub fn inode_block(&self, inode: u64) -> u64 {
         let (group, index) =
             ((inode - 1) / self.inodes_per_group, (inode - 1) % self.inodes_per_group);
-        self.group(group).table + index * self.inode_bytes / BLOCK_BYTES
+        self.group(group).table + index * INODE_BYTES / BLOCK_BYTES
     }
 
     /// The group of a block.
@@ -184,17 +157,6 @@ fn has_backup(group: u64) -> bool {
     group <= 1 || [3, 5, 7].into_iter().any(is_power_of)
 }
 
-/// Blocks reserved so that the file system can grow a thousandfold, as far as its block numbers and
-/// one indirect block allow.
-fn reserved_blocks(blocks: u64, descriptor_blocks: u64) -> u64 {
-    let most_blocks = blocks.saturating_mul(1024).min(u64::from(u32::MAX));
-    let most_groups = (most_blocks - FIRST_BLOCK).div_ceil(BLOCKS_PER_GROUP);
-    most_groups
-        .div_ceil(DESCRIPTORS_PER_BLOCK)
-        .saturating_sub(descriptor_blocks)
-        .min(ADDRESSES_PER_BLOCK)
-}
-
 #[cfg(test)]
 #[allow(clippy::disallowed_types, reason = "asks the real mke2fs")]
 mod tests {
@@ -203,13 +165,10 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Choices =
-        Choices { inode_bytes: 128, inode_ratio_bytes: 16384, resize_inode: false };
-
     /// Published example of docs/field/ext2.md#test-vector.
     #[test]
     fn the_published_example() {
-        let layout = Ext2Layout::new(3_965_190_144, PLAIN).unwrap();
+        let layout = Ext2Layout::new(3_965_190_144).unwrap();
         let counts = (
             layout.blocks,
             layout.inodes_per_group * layout.groups,
@@ -246,10 +205,10 @@ mod tests {
 
     #[test]
     fn too_small_is_none() {
-        assert_eq!(Ext2Layout::new(0, PLAIN), None);
-        assert_eq!(Ext2Layout::new(1024, PLAIN), None);
-        assert_eq!(Ext2Layout::new(50 * 1024, PLAIN), None);
-        assert!(Ext2Layout::new(1 << 20, PLAIN).is_some());
+        assert_eq!(Ext2Layout::new(0), None);
+        assert_eq!(Ext2Layout::new(1024), None);
+        assert_eq!(Ext2Layout::new(50 * 1024), None);
+        assert!(Ext2Layout::new(1 << 20).is_some());
     }
 
     /// A group in the output of `dumpe2fs`: block bitmap, inode bitmap, first and last block of the
@@ -258,14 +217,11 @@ mod tests {
 
     /// Layout by the real `mke2fs` on a file of this size, by group; `None` if e2fsprogs is not
     /// installed.
-    fn real(capacity_bytes: u64, choices: Choices) -> Option<BTreeMap<u64, GroupFacts>> {
+    fn real(capacity_bytes: u64) -> Option<BTreeMap<u64, GroupFacts>> {
         let image = tempfile::NamedTempFile::new().unwrap();
         image.as_file().set_len(capacity_bytes).unwrap();
-        let feature = if choices.resize_inode { "resize_inode" } else { "^resize_inode" };
-        let (inode, ratio) = (choices.inode_bytes, choices.inode_ratio_bytes);
-        let options = format!(
-            "-F -q -t ext2 -b 1024 -I {inode} -i {ratio} -O {feature} -E lazy_itable_init=1"
-        );
+        let options =
+            "-F -q -t ext2 -b 1024 -I 128 -i 16384 -O ^resize_inode -E lazy_itable_init=1";
         let made =
             Command::new("mke2fs").args(options.split(' ')).arg(image.path()).output().ok()?;
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -297,8 +253,6 @@ mod tests {
 
     #[test]
     fn the_real_mke2fs_agrees() {
-        let modern = Choices { inode_bytes: 256, inode_ratio_bytes: 16384, resize_inode: true };
-        let dense = Choices { inode_bytes: 128, inode_ratio_bytes: 4096, resize_inode: false };
         let sizes = [
             1 << 20,
             20_000_000,
@@ -308,16 +262,14 @@ mod tests {
             513 << 20,
             3_965_190_144,
         ];
-        for (choices, capacity_bytes) in
-            [PLAIN, modern, dense].into_iter().flat_map(|c| sizes.map(|size| (c, size)))
-        {
-            let Some(real) = real(capacity_bytes, choices) else {
+        for capacity_bytes in sizes {
+            let Some(real) = real(capacity_bytes) else {
                 println!(
                     "e2fsprogs is not installed: the layout is checked against the published example only"
                 );
                 return;
             };
-            let layout = Ext2Layout::new(capacity_bytes, choices).unwrap();
+            let layout = Ext2Layout::new(capacity_bytes).unwrap();
             let ours = (0..layout.groups).map(|number| {
                 let group = layout.group(number);
                 let descriptors =
@@ -326,7 +278,7 @@ mod tests {
                 (number, (bitmaps.0, bitmaps.1, group.table, group.data - 1, descriptors))
             });
             let ours: BTreeMap<u64, GroupFacts> = ours.collect();
-            assert_eq!(ours, real, "{capacity_bytes} bytes, {choices:?}");
+            assert_eq!(ours, real, "{capacity_bytes} bytes");
         }
     }
 }

@@ -32,7 +32,7 @@ write-unit block=512|1KiB,128KiB|256KiB span=SPANS
 misalign block=4KiB|64KiB shift=0,512|4KiB form=in-a-row|random au=512KiB|4MiB
 span-sweep block=4KiB|512 span=1GiB,8MiB|16MiB,8MiB whole=yes|no au=512KiB|4MiB
 content-sweep block=BLOCKS span=SPANS form=zeros,rewrite-equal|incompressible,rewrite-new
-sustained form=first block=BLOCKS total=SPANS
+sustained form=first block=BLOCKS
 flush-cost block=BLOCKS form=plain|flushed|durable span=SPANS rest=1ms
 capacity cache=1MiB|1GiB restore=yes|no|auto keep=1MiB|8MiB
 verify region=REGIONS span=SPANS block=64KiB|1MiB parts=1|16";

@@ -28,12 +28,14 @@ use crate::io_loop::{IoLoad, LoopLimits};
 settings! {
     AlignReadSettings {
         block: Block = "1KiB", "size of a read; at least two sectors of the medium";
-        largest: Size = "64MiB", "largest power of two to try";
         tries: Count = "8", "reads per place; the faster half counts";
         repeats: Count = "3", "repeats of everything; the median counts";
         max_time: Time = "30s", "time limit";
     }
 }
+
+/// Largest power of two to try, in bytes.
+const LARGEST_BYTES: u64 = 64 * MIB;
 
 spec! {
     /// Numbers of reads around boundaries.
@@ -71,7 +73,7 @@ impl Procedure for AlignRead {
         let least_bytes = 2 * cells.target.facts.logical_block_bytes;
         let block_bytes = settings.block.max(least_bytes).next_power_of_two();
         let Some(span) = cells.region(Region::Middle, u64::MAX) else { return Ok(()) };
-        let Some(grid) = Grid::fitting(span, block_bytes, settings.largest) else {
+        let Some(grid) = Grid::fitting(span, block_bytes, LARGEST_BYTES) else {
             let (there, size) = (Bytes(span.bytes), Bytes(2 * block_bytes));
             cells.skip(format!("{there} are too few for boundaries of {size}"));
             return Ok(());

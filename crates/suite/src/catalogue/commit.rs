@@ -24,7 +24,6 @@ settings! {
     CommitSettings {
         form: Words([ROLLBACK, WAL]) = "rollback,wal", "journal";
         commits: Count = "2000", "the most commits";
-        span: Size = "48MiB", "file size; a raw medium is used from its middle on";
         certainty: Share = "5%", "stop when the interval is this narrow";
         min_time: Time = "2s", "least time for each";
         max_time: Time = "15s", "time limit for each";
@@ -42,6 +41,9 @@ spec! {
 
 /// Commits as SQLite makes them, a cell for the rollback journal and one for the write-ahead log.
 pub struct Commit;
+
+/// Bytes of the file; a raw medium is used from its middle on.
+const SPAN_BYTES: u64 = 48 * MIB;
 
 const ROLLBACK: &str = "rollback";
 const WAL: &str = "wal";
@@ -95,7 +97,7 @@ impl Procedure for Commit {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, CommitSpec>) -> Planned {
-        let found = preconditioned_span(cells.target, settings.span);
+        let found = preconditioned_span(cells.target, SPAN_BYTES);
         let Some(span) = cells.or_skip(found) else { return Ok(()) };
         let commits = settings.commits;
         let precision = Precision { certainty: settings.certainty, min_ns: settings.min_time };

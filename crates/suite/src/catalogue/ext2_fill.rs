@@ -14,10 +14,9 @@ use std::cell::Cell;
 use record::{Content, Estimate, Series, SeriesAxis, Stop};
 use stats::{RateEstimator, Windows};
 
-use super::ext2_format::{INODE_SIZES, choices, layout};
+use super::ext2_format::layout;
 use super::prelude::*;
 use crate::IoTally;
-use crate::ext2::Choices;
 use crate::io_loop::{IoLoad, LoopLimits};
 
 settings! {
@@ -25,10 +24,6 @@ settings! {
         order: Words(["sync", "async"]) = "async,sync",
             "write metadata before each file (sync) or with its group (async)";
         block: Block = "512KiB", "largest single write";
-        inode_size: Word(INODE_SIZES) = "128", "bytes of an inode: 128, 256, 512 or 1024";
-        inode_ratio: Size = "16384", "bytes of medium for each inode";
-        resize_inode: YesNo = "no", "reserve room for the file system to grow: yes, no";
-        content: Data = "incompressible", "what is written";
         total: Size = "1TiB", "write limit, with metadata";
         max_time: Time = "40h", "time limit";
     }
@@ -39,7 +34,6 @@ spec! {
     Ext2FillSpec {
         /// Most bytes of data and metadata.
         total_bytes: u64,
-        ..choices: Choices,
     }
 }
 
@@ -70,28 +64,26 @@ impl Procedure for Ext2Fill {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, Ext2FillSpec>) -> Planned {
-        let Ext2FillSettings { inode_size, inode_ratio, resize_inode, .. } = *settings;
-        let choices = choices(cells, inode_size, inode_ratio, resize_inode)?;
         let block_bytes = settings.block;
         if !block_bytes.is_multiple_of(KIB) {
             return Err(cells.bad("block", "must be a multiple of 1 KiB"));
         }
         let Some(span) = cells.region(Region::Whole, u64::MAX) else { return Ok(()) };
-        let found = layout(span.bytes, choices, cells.target);
+        let found = layout(span.bytes, cells.target);
         if cells.or_skip(found).is_none() {
             return Ok(());
         }
         for order in &settings.order {
             let params = Params {
                 pattern: None,
-                content: Some(settings.content),
+                content: Some(Content::Incompressible),
                 form: Some((*order).into()),
                 ..cells.writes(Region::Whole, span, Pattern::Sequential, block_bytes)
             };
             // Data fills the medium once; metadata is less than an eighth of it in the mean, and
             // the limit holds for both.
             let total_bytes = settings.total.min(span.bytes + span.bytes / 8).max(block_bytes);
-            let spec = Ext2FillSpec { total_bytes, choices };
+            let spec = Ext2FillSpec { total_bytes };
             cells.add(params, &spec, settings.max_time, total_bytes + block_bytes);
         }
         Ok(())
@@ -100,7 +92,7 @@ impl Procedure for Ext2Fill {
     /// Metrics: `bps` (file data only, over all time), `files_per_s`, `metadata_share` (of the
     /// time, 0 to 1), `worst_stall_ns`, `latency_ns` of all writes.
     fn run(&self, cell: &TypedCell<Ext2FillSpec>, context: &mut CellContext<'_>) -> CellOutcome {
-        let layout = match layout(cell.span().bytes, cell.spec.choices, context.target) {
+        let layout = match layout(cell.span().bytes, context.target) {
             Ok(layout) => layout,
             Err(reason) => return CellOutcome::left_out(cell, reason),
         };

@@ -22,19 +22,15 @@ use record::{Content, Estimate, Flag, Stop};
 use stats::RateEstimator;
 
 use super::prelude::*;
-use crate::ext2::{self, Choices, Ext2Layout};
+use crate::ext2::{self, Ext2Layout};
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::{CellList, IoTally, SettingError, TargetInfo};
+use crate::{IoTally, TargetInfo};
 use stats::inverse;
 
 settings! {
     Ext2FormatSettings {
         form: Words(["mke2fs", "simple"]) = "mke2fs,simple",
             "mke2fs: its exact writes; simple: 64 KiB every 8 MiB";
-        inode_size: Word(INODE_SIZES) = "128", "bytes of an inode: 128, 256, 512 or 1024";
-        inode_ratio: Size = "16384", "bytes of medium for each inode";
-        resize_inode: YesNo = "no", "reserve room for the file system to grow: yes, no";
-        content: Data = "zeros", "content; mke2fs writes zeros";
         max_time: Time = "40h", "time limit per form";
     }
 }
@@ -43,7 +39,6 @@ spec! {
     /// Numbers of a file system to format.
     Ext2FormatSpec {
         groups: u64,
-        ..choices: Choices,
     }
 }
 
@@ -73,19 +68,17 @@ impl Procedure for Ext2Format {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, Ext2FormatSpec>) -> Planned {
-        let Ext2FormatSettings { inode_size, inode_ratio, resize_inode, .. } = *settings;
-        let choices = choices(cells, inode_size, inode_ratio, resize_inode)?;
         for form in &settings.form {
             let Some(span) = cells.region(Region::Whole, u64::MAX) else { continue };
-            let found = Format::new(form, span.bytes, choices, cells.target);
+            let found = Format::new(form, span.bytes, cells.target);
             let Some(format) = cells.or_skip(found) else { continue };
             let block_bytes = format.table(0).bytes;
             let params = Params {
-                content: Some(settings.content),
+                content: Some(Content::Zeros),
                 form: Some((*form).into()),
                 ..cells.writes(Region::Whole, span, Pattern::Strided, block_bytes)
             };
-            let spec = Ext2FormatSpec { groups: format.groups(), choices };
+            let spec = Ext2FormatSpec { groups: format.groups() };
             cells.add(params, &spec, settings.max_time, format.bytes_at_most());
         }
         Ok(())
@@ -94,43 +87,22 @@ impl Procedure for Ext2Format {
     /// Metrics: `groups_per_s`, `format_s` (seconds for all groups at this rate), `metadata_share`
     /// (of the time, 0 to 1; `mke2fs` only), `worst_stall_ns`, `bps`, `latency_ns`.
     fn run(&self, cell: &TypedCell<Ext2FormatSpec>, context: &mut CellContext<'_>) -> CellOutcome {
-        match Format::new(cell.form(), cell.span().bytes, cell.spec.choices, context.target) {
+        match Format::new(cell.form(), cell.span().bytes, context.target) {
             Ok(format) => measure(&format, cell, context),
             Err(reason) => CellOutcome::left_out(cell, reason),
         }
     }
 }
 
-/// Sizes of an inode that can be chosen, in bytes.
-pub(super) const INODE_SIZES: [&str; 4] = ["128", "256", "512", "1024"];
-
-/// The settings that were chosen; `ext2-fill` has the same.
-pub(super) fn choices(
-    cells: &CellList<'_>,
-    inode_size: &str,
-    inode_ratio_bytes: u64,
-    resize_inode: bool,
-) -> Result<Choices, SettingError> {
-    if !(KIB..=64 * MIB).contains(&inode_ratio_bytes) {
-        return Err(cells.bad("inode_ratio", "must be 1 KiB to 64 MiB"));
-    }
-    let inode_bytes = inode_size.parse().unwrap_or(128);
-    Ok(Choices { inode_bytes, inode_ratio_bytes, resize_inode })
-}
-
 /// The file system on this medium, or the reason why it cannot be made.
-pub(super) fn layout(
-    capacity_bytes: u64,
-    choices: Choices,
-    target: &TargetInfo,
-) -> Result<Ext2Layout, String> {
+pub(super) fn layout(capacity_bytes: u64, target: &TargetInfo) -> Result<Ext2Layout, String> {
     if target.facts.logical_block_bytes > ext2::BLOCK_BYTES {
         return Err(format!(
             "a file system of 1 KiB blocks: the medium addresses units of {} bytes",
             target.facts.logical_block_bytes
         ));
     }
-    Ext2Layout::new(capacity_bytes, choices)
+    Ext2Layout::new(capacity_bytes)
         .ok_or_else(|| "the medium is too small for a file system".into())
 }
 
@@ -141,14 +113,9 @@ enum Format {
 }
 
 impl Format {
-    fn new(
-        form: &str,
-        capacity_bytes: u64,
-        choices: Choices,
-        target: &TargetInfo,
-    ) -> Result<Format, String> {
+    fn new(form: &str, capacity_bytes: u64, target: &TargetInfo) -> Result<Format, String> {
         if form == "mke2fs" {
-            return layout(capacity_bytes, choices, target).map(Format::Mke2fs);
+            return layout(capacity_bytes, target).map(Format::Mke2fs);
         }
         match (capacity_bytes + GROUP_BYTES - CHUNK_BYTES) / GROUP_BYTES {
             0 => Err("the medium is smaller than 64 KiB".into()),

@@ -20,8 +20,6 @@ use stats::latency;
 
 settings! {
     LogAppendSettings {
-        lines: Count = "10", "lines per second";
-        span: Size = "32MiB", "file size; a raw medium is used from its middle on";
         time: Time = "12s", "how long";
         in_a_row: Time = "6s", "time limit lines then come one right after the other";
     }
@@ -39,6 +37,10 @@ spec! {
 /// Appends durable lines at a steady pace, then one right after the other, in one cell.
 pub struct LogAppend;
 
+/// Bytes of the file; a raw medium is used from its middle on.
+const SPAN_BYTES: u64 = 32 * MIB;
+/// Lines a second of the steady pace.
+const LINES_PER_S: u64 = 10;
 /// The writes of a line that fits into the last block, and of one that needs a new block.
 const OF_LINE: &[DurableStep] = &[DurableStep::Again(4 * KIB), DurableStep::Commit(8 * KIB)];
 const OF_BLOCK: &[DurableStep] = &[DurableStep::Log(4 * KIB), DurableStep::Commit(16 * KIB)];
@@ -65,9 +67,9 @@ impl Procedure for LogAppend {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, LogAppendSpec>) -> Planned {
-        let found = preconditioned_span(cells.target, settings.span);
+        let found = preconditioned_span(cells.target, SPAN_BYTES);
         let Some(span) = cells.or_skip(found) else { return Ok(()) };
-        let (lines_per_s, paced_ns) = (settings.lines.clamp(1, 1000), settings.time);
+        let (lines_per_s, paced_ns) = (LINES_PER_S, settings.time);
         let writes = cells.writes(Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
         let params = Params { sync: Sync::Data, ..writes };
         let paced_lines = paced_ns as f64 / SECOND_NS as f64 * lines_per_s as f64;

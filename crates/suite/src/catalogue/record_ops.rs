@@ -33,7 +33,6 @@ settings! {
         block: Block = "4KiB", "size of a record";
         sync: Word(["none", "data", "file"]) = "file",
             "when a write counts as done: none, data (O_DSYNC) or file (O_SYNC)";
-        content: Data = "byte:165", "content; iozone repeats one byte";
         certainty: Share = "0%",
             "stop when the interval is this narrow; 0% goes through all records";
         min_time: Time = "3s", "least time per form, where the interval ends it";
@@ -61,6 +60,9 @@ struct Form {
     pattern: Pattern,
     target: RecordTarget,
 }
+
+/// What is written; iozone repeats this byte.
+const CONTENT: Content = Content::Byte(165);
 
 #[derive(PartialEq)]
 enum RecordTarget {
@@ -130,7 +132,7 @@ impl Procedure for RecordOps {
                 direction: Some(form.direction),
                 region: Some(region),
                 sync: if is_writing && !is_raw { sync } else { Sync::None },
-                content: Some(settings.content),
+                content: Some(CONTENT),
                 form: Some(form.name.into()),
                 ..cells.writes(region, span, form.pattern, block_bytes)
             };

@@ -30,6 +30,7 @@
 use std::collections::BTreeMap;
 
 use device::{Device, Extent};
+use record::units::GIB;
 use record::{Estimate, Series, SeriesAxis, Stop};
 
 use super::prelude::*;
@@ -45,9 +46,7 @@ settings! {
         order: Word(["sequential", "spread"]) = "sequential",
             "over the second half in a row, or all over a medium that may be erased, in pieces";
         block: Block = "1MiB", "size of a write";
-        total: Size = "256GiB", "write limit, and no more than the medium holds";
         time: Time = "10m", "time limit";
-        time_after: Time = "60s", "time limit after a pause";
     }
 }
 
@@ -64,6 +63,9 @@ spec! {
 /// Sequential writes to the end of every cache, a cell at first and one after each of two rests.
 pub struct Sustained;
 
+/// Most bytes to write, and time limit in nanoseconds after a pause.
+const MOST_BYTES: u64 = 256 * GIB;
+const AFTER_NS: u64 = 60 * SECOND_NS;
 /// A window of the curves is one part in this many of the bytes before it.
 const WINDOW_SHARE: u64 = 40;
 /// Least size in bytes of the first windows, and the least part of the whole span.
@@ -105,7 +107,7 @@ impl Procedure for Sustained {
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, SustainedSpec>) -> Planned {
         let block_bytes = settings.block;
-        let total_bytes = settings.total.min(cells.target.facts.capacity_bytes);
+        let total_bytes = MOST_BYTES.min(cells.target.facts.capacity_bytes);
         let is_spread = settings.order == "spread";
         if is_spread && (cells.target.is_bounded() || cells.target.must_restore.is_some()) {
             cells.skip("only a medium that may be erased is filled");
@@ -122,7 +124,7 @@ impl Procedure for Sustained {
         for form in &settings.form {
             let rest_s = FORMS.iter().find(|(name, _)| name == form).map_or(0, |(_, rest)| *rest);
             let rest_ns = rest_s * SECOND_NS;
-            let time_ns = if rest_ns == 0 { settings.time } else { settings.time_after };
+            let time_ns = if rest_ns == 0 { settings.time } else { AFTER_NS };
             let writes = cells.writes(region, span, Pattern::Sequential, block_bytes);
             let params = Params { form: Some((*form).into()), ..writes };
             let spec = SustainedSpec { rest_ns, ops, piece_bytes };

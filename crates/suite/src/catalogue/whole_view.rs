@@ -6,9 +6,9 @@
 //! then more rounds of small reads alone. The rate of a place is that of its typical read (the
 //! median), because a single stall is not a property of a place. The places are visited in an order
 //! in which each halves the widest gap, so that a view that runs out of time still shows the whole
-//! medium. With `direction=read,write` they are written too (not for a medium with data).
+//! medium.
 //!
-//! Parameters of a cell: `form` (read, write), `places`. Series: `read rate along the medium`
+//! Parameters of a cell: `places`. Series: `read rate along the medium`
 //! (offset, bytes/s), `access time along the medium` (offset, ns; the median of the rounds).
 //! Metrics: `bps` and `latency_ns` of the sequential reads, `access_ns` (median of all small
 //! reads), `first_gib_bps` and `slowest_bps`, `fastest_bps` (places).
@@ -17,21 +17,16 @@ use std::collections::BTreeMap;
 
 use device::{Device, Extent};
 use record::units::GIB;
-use record::{Content, Estimate, Flag, Series, SeriesAxis, Stop};
+use record::{Estimate, Flag, Series, SeriesAxis, Stop};
 use stats::median;
 
 use super::prelude::*;
-use super::stretch;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::pieces;
 
 settings! {
     WholeViewSettings {
-        direction: Words(["read", "write"]) = "read", "read, write";
-        places: Count = "100", "how many places";
-        each: Size = "4MiB", "how much at each";
-        block: Block = "256KiB", "size of each sequential I/O";
-        max_time: Time = "90s", "time limit per direction";
+        max_time: Time = "90s", "time limit";
     }
 }
 
@@ -39,13 +34,16 @@ spec! {
     /// Places along the medium.
     WholeViewSpec {
         places: u64,
-        each_bytes: u64,
     }
 }
 
-/// Rate and access time at places along the whole medium, a cell for each direction.
+/// Rate and access time at places along the whole medium.
 pub struct WholeView;
 
+/// Most places, the bytes that are read at each in a row, and the size of each of these reads.
+const PLACES: u64 = 100;
+const EACH_BYTES: u64 = 4 * MIB;
+const BLOCK_BYTES: u64 = 256 * KIB;
 /// Size in bytes of a read whose time is the access time.
 const ACCESS_BYTES: u64 = 4 * KIB;
 /// Number of rounds of small reads after the first.
@@ -65,31 +63,15 @@ impl Procedure for WholeView {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, WholeViewSpec>) -> Planned {
-        let (target, block_bytes) = (cells.target, settings.block);
         let Some(span) = cells.region(Region::Whole, u64::MAX) else { return Ok(()) };
-        let each_bytes = settings.each.next_multiple_of(block_bytes);
-        let places = settings.places.min(1000).min(span.bytes / each_bytes);
+        let places = PLACES.min(span.bytes / EACH_BYTES);
         if places < 2 {
-            let (each, there) = (Bytes(each_bytes), Bytes(span.bytes));
+            let (each, there) = (Bytes(EACH_BYTES), Bytes(span.bytes));
             cells.skip(format!("two places of {each} do not fit into {there}"));
             return Ok(());
         }
-        for form in &settings.direction {
-            let is_writing = *form == "write";
-            if let Some(reason) = target.writable.as_ref().err().filter(|_| is_writing) {
-                cells.skip(reason.clone());
-                continue;
-            }
-            let params = Params {
-                direction: Some(if is_writing { Direction::Write } else { Direction::Read }),
-                content: is_writing.then_some(Content::Incompressible),
-                form: Some((*form).into()),
-                ..cells.reads(Region::Whole, span, Pattern::Strided, block_bytes)
-            };
-            let written_bytes = if is_writing { places * each_bytes } else { 0 };
-            let spec = WholeViewSpec { places, each_bytes };
-            cells.add(params, &spec, settings.max_time, written_bytes);
-        }
+        let params = cells.reads(Region::Whole, span, Pattern::Strided, BLOCK_BYTES);
+        cells.add(params, &WholeViewSpec { places }, settings.max_time, 0);
         Ok(())
     }
 
@@ -122,28 +104,25 @@ struct WholeViewResults<'a, 'b> {
 
 impl WholeViewResults<'_, '_> {
     fn look(&mut self) {
-        let (span, WholeViewSpec { places, each_bytes }) = (self.cell.span(), self.cell.spec);
-        let block = each_bytes.max(MIB);
+        let (span, places) = (self.cell.span(), self.cell.spec.places);
         let place = |number: u64| {
             let wanted = span.offset_bytes
-                + (u128::from(span.bytes - each_bytes) * u128::from(number)
+                + (u128::from(span.bytes - EACH_BYTES) * u128::from(number)
                     / u128::from(places - 1)) as u64;
-            Extent::new(wanted / block.min(MIB) * block.min(MIB), each_bytes)
+            Extent::new(wanted / MIB * MIB, EACH_BYTES)
         };
-        let load = stretch::load(self.cell, self.context, "data");
-        let rounds = if load.direction == Direction::Read { MORE_ROUNDS } else { 0 };
         for (visit, number) in halving(places).into_iter().enumerate() {
             self.context
                 .part(0.8 * visit as f64 / places as f64, 0.8 * (visit + 1) as f64 / places as f64);
-            if !self.access(place(number)) || !self.sequential(place(number), &load) {
+            if !self.access(place(number)) || !self.sequential(place(number)) {
                 return;
             }
         }
         let mut random = self.context.random("places");
-        for round in 0..rounds {
+        for round in 0..MORE_ROUNDS {
             self.context.part(
-                0.8 + 0.2 * round as f64 / rounds as f64,
-                0.8 + 0.2 * (round + 1) as f64 / rounds as f64,
+                0.8 + 0.2 * round as f64 / MORE_ROUNDS as f64,
+                0.8 + 0.2 * (round + 1) as f64 / MORE_ROUNDS as f64,
             );
             let mut order = halving(places);
             random.shuffle(&mut order);
@@ -170,8 +149,8 @@ impl WholeViewResults<'_, '_> {
         self.goes_on(stop, error)
     }
 
-    /// Reads or writes the whole place sequentially; `false` ends the view.
-    fn sequential(&mut self, place: Extent, load: &IoLoad) -> bool {
+    /// Reads the whole place sequentially; `false` ends the view.
+    fn sequential(&mut self, place: Extent) -> bool {
         let limits = LoopLimits::time(self.context.time_left_ns());
         let mut took_ns = Vec::new();
         let mut watch = |_, latency_ns: u64| {
@@ -180,14 +159,13 @@ impl WholeViewResults<'_, '_> {
         };
         let tally = self.context.drive_watched(
             "moving along",
-            load,
+            &IoLoad::read(BLOCK_BYTES),
             &limits,
-            &mut pieces(place, load.block_bytes),
+            &mut pieces(place, BLOCK_BYTES),
             &mut watch,
         );
         if let Some(typical_ns) = median(&mut took_ns).filter(|_| tally.bytes == place.bytes) {
-            self.rates
-                .insert(place.offset_bytes, load.block_bytes as f64 * 1e9 / typical_ns.max(1.0));
+            self.rates.insert(place.offset_bytes, BLOCK_BYTES as f64 * 1e9 / typical_ns.max(1.0));
         }
         self.worst_ns = self.worst_ns.max(tally.worst_ns);
         let stop = tally.stop;
@@ -207,7 +185,6 @@ impl WholeViewResults<'_, '_> {
 
     fn conclude(mut self) -> CellOutcome {
         let places = self.cell.spec.places as usize;
-        let form = self.cell.form();
         self.outcome.rates_over_all(self.worst_ns);
         let cell = &mut self.outcome.cell;
         let n = cell.ops;
@@ -239,7 +216,7 @@ impl WholeViewResults<'_, '_> {
             .collect();
         cell.series = vec![
             Series {
-                name: format!("{form} rate along the medium"),
+                name: "read rate along the medium".into(),
                 x: SeriesAxis::OffsetBytes,
                 y: SeriesAxis::Bps,
                 points: rates,
@@ -297,8 +274,6 @@ mod tests {
             (100 * (1 + 16 + 4), 1e6)
         );
         let mut bench = TestBench::raw(4 * GIB, |_, _| 1);
-        bench.target.writable = Err("read-only; --erase ID".into());
-        insta::assert_snapshot!(bench.left_out(&["whole-view direction=read,write"]), @"whole-view: read-only; --erase ID");
         bench.target.only = Some(Extent::new(GIB, GIB));
         insta::assert_snapshot!(bench.left_out(&["whole-view"]), @"nothing to do: whole-view: only the range given with --span may be touched");
     }

@@ -125,7 +125,7 @@ fn every_test_plans_as_before() {
 }
 
 /// Unusual settings and targets: the target, and the test.
-const CASES: [(&str, &str); 44] = [
+const CASES: [(&str, &str); 43] = [
     ("card 4GiB read-only", "align-read"),
     ("card 4GiB sectors=4KiB", "align-read"),
     ("card 4GiB sectors=4KiB only=1GiB+256KiB", "align-read"),
@@ -145,7 +145,6 @@ const CASES: [(&str, &str); 44] = [
     ("card 4GiB files sectors=4KiB", "ext2-format"),
     ("card 4GiB files only=0+1GiB", "ext2-format"),
     ("file 1GiB", "ext2-format"),
-    ("card 4GiB files", "ext2-format inode_ratio=100"),
     ("disk 250GB files", "ext2-format"),
     ("card 1GiB only=3MiB+5MiB", "zero-fill region=whole"),
     ("card 1GiB", "zero-fill region=whole"),

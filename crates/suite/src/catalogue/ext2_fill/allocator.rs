@@ -251,11 +251,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::ext2::Choices;
 
     fn filled(capacity_bytes: u64, order: Order) -> (Ext2Layout, Vec<AllocatedWrite>, u64) {
-        let choices = Choices { inode_bytes: 128, inode_ratio_bytes: 16384, resize_inode: false };
-        let layout = Ext2Layout::new(capacity_bytes, choices).unwrap();
+        let layout = Ext2Layout::new(capacity_bytes).unwrap();
         let mut allocator =
             Allocator::new(layout.clone(), order, 64 * 1024, Random::for_purpose(3, "files"));
         let writes = allocator.by_ref().collect();
@@ -332,8 +330,7 @@ mod tests {
 
     #[test]
     fn a_large_file_has_an_indirect_block_after_12_and_every_256() {
-        let choices = Choices { inode_bytes: 128, inode_ratio_bytes: 16384, resize_inode: false };
-        let layout = Ext2Layout::new(16 << 20, choices).unwrap();
+        let layout = Ext2Layout::new(16 << 20).unwrap();
         let mut allocator =
             Allocator::new(layout.clone(), Order::Sync, 64 * 1024, Random::for_purpose(3, "files"));
         let start = layout.group(0).data;
