@@ -50,7 +50,7 @@ pub(super) static TABLE: Tool = tool! {
     Gives NEWER => of_csv;
     Gives OLD => of_csv;
 }
-.facts(of_run).ends(|known| Ok(of_results(known, &Results::of_table(known))));
+.facts(of_run).ends(|known| Ok(of_results(known, "", &of_table(known))));
 
 /// Tests in the order of its columns: name, form, direction, order. Rates of the first five are
 /// KiB/s, all others are operations a second.
@@ -73,57 +73,36 @@ const FILES: usize = 6;
 /// Bytes of each read and write by default.
 const CHUNK_BYTES: u64 = 8 * KIB;
 
-/// Results of one run, in the order of [`TESTS`]. A figure is missing if it was not measured, or took
-/// too little time.
-struct Results {
-    /// Begin of the names of its groups.
-    prefix: &'static str,
-    /// Rate and percent of a processor.
-    figures: Vec<Option<(f64, Option<f64>)>>,
-    longest_ns: Vec<Option<f64>>,
+/// Rate, percent of a processor and longest time of a test. All are missing if it was not measured,
+/// the first two if it took too little time.
+type Figures = [Option<f64>; 3];
+
+/// Figures in the order of [`TESTS`].
+fn figures(data: &[&str], creates: &[&str], latencies: &[&str]) -> Vec<Figures> {
+    let of_test = |test: usize| {
+        let words = if test < FILES { data } else { creates };
+        let mut words = words.iter().skip(2 * (test % FILES));
+        let rate = words.next().and_then(|word| rate_of(word));
+        let percent = words.next().and_then(|word| number(word)).filter(|_| rate.is_some());
+        [rate, percent, latencies.get(test).and_then(|word| time(word))]
+    };
+    (0..TESTS.len()).map(of_test).collect()
 }
 
-impl Results {
-    fn of_table(known: &Known) -> Results {
-        if !known.has("version") {
-            return Results::of("", &[], &[], &[]);
-        }
-        let words: Vec<&str> = known.text("data").split_whitespace().collect();
-        let data = if words.len() == 2 * FILES { words } else { columns(known.text("row")) };
-        let creates: Vec<&str> = known.text("creates").split_whitespace().collect();
-        let mut latencies: Vec<Vec<&str>> =
-            known.each("each_latency").map(|line| line.split_whitespace().collect()).collect();
-        if data.is_empty() {
-            latencies.insert(0, Vec::new());
-        }
-        latencies.iter_mut().for_each(|words| words.resize(FILES, ""));
-        Results::of("", &data, &creates, &latencies.concat())
+fn of_table(known: &Known) -> Vec<Figures> {
+    if !known.has("version") {
+        return Vec::new();
     }
-
-    fn of_csv(known: &Known) -> Results {
-        let [data, creates, latencies] = ["csv_data", "csv_creates", "csv_latency"]
-            .map(|name| known.text(name).split(',').map(str::trim).collect::<Vec<_>>());
-        Results::of("csv_", &data, &creates, &latencies)
+    let words: Vec<&str> = known.text("data").split_whitespace().collect();
+    let data = if words.len() == 2 * FILES { words } else { columns(known.text("row")) };
+    let creates: Vec<&str> = known.text("creates").split_whitespace().collect();
+    let mut latencies: Vec<Vec<&str>> =
+        known.each("each_latency").map(|line| line.split_whitespace().collect()).collect();
+    if data.is_empty() {
+        latencies.insert(0, Vec::new());
     }
-
-    fn of(prefix: &'static str, data: &[&str], creates: &[&str], latencies: &[&str]) -> Results {
-        let figure =
-            |pair: &[&str]| Some((rate_of(pair[0])?, pair.get(1).and_then(|text| number(text))));
-        let mut figures: Vec<_> = data.chunks(2).map(figure).collect();
-        figures.resize(FILES, None);
-        figures.extend(creates.chunks(2).map(figure));
-        figures.resize(TESTS.len(), None);
-        let mut longest_ns: Vec<_> = latencies.iter().map(|word| time(word)).collect();
-        longest_ns.resize(TESTS.len(), None);
-        Results { prefix, figures, longest_ns }
-    }
-
-    /// True if a table has the figures of a CSV line, with fewer digits.
-    fn is_of(&self, csv: &Results) -> bool {
-        let is_near = |a: f64, b: f64| (a - b).abs() <= 0.06 * b.max(1.0);
-        let mut pairs = self.figures.iter().zip(&csv.figures).filter(|(a, _)| a.is_some());
-        pairs.all(|(a, b)| a.zip(*b).is_some_and(|(a, b)| is_near(a.0, b.0)))
-    }
+    latencies.iter_mut().for_each(|words| words.resize(FILES, ""));
+    figures(&data, &creates, &latencies.concat())
 }
 
 /// The twelve columns of a table in which some are blank (`-f` leaves out single characters).
@@ -159,31 +138,27 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     }
 }
 
+/// Results of a line of CSV, and of the table above it if that has other figures than the line with
+/// fewer digits.
 fn of_csv(known: &Known) -> Made {
-    let (table, csv) = (Results::of_table(known), Results::of_csv(known));
-    let is_one = table.is_of(&csv);
-    let mut cells = if is_one { Vec::new() } else { of_results(known, &table) };
-    cells.extend(of_results(known, &csv));
+    let [data, creates, latencies] = ["csv_data", "csv_creates", "csv_latency"]
+        .map(|name| known.text(name).split(',').map(str::trim).collect::<Vec<_>>());
+    let (table, csv) = (of_table(known), figures(&data, &creates, &latencies));
+    let is_near = |a: f64, b: f64| (a - b).abs() <= 0.06 * b.max(1.0);
+    let mut rates = table.iter().zip(&csv).filter_map(|(a, b)| Some((a[0]?, b[0])));
+    let is_one = rates.all(|(a, b)| b.is_some_and(|b| is_near(a, b)));
+    let mut cells = if is_one { Vec::new() } else { of_results(known, "", &table) };
+    cells.extend(of_results(known, "csv_", &csv));
     Ok(cells)
 }
 
-/// Cells of all tests; one that was too quick for a figure may have a longest time.
-fn of_results(known: &Known, results: &Results) -> Vec<Cell> {
-    let figures = results.figures.iter().zip(&results.longest_ns).enumerate();
-    let measured = figures.filter(|(_, (figure, ns))| figure.is_some() || ns.is_some());
-    measured
-        .map(|(test, (figure, ns))| of_test(known, results.prefix, test, *figure, *ns))
-        .collect()
+/// Cells of all tests; `prefix` begins the names of their groups.
+fn of_results(known: &Known, prefix: &str, figures: &[Figures]) -> Vec<Cell> {
+    let measured = figures.iter().enumerate().filter(|(_, [rate, _, ns])| rate.or(*ns).is_some());
+    measured.map(|(test, figures)| of_test(known, prefix, test, *figures)).collect()
 }
 
-fn of_test(
-    known: &Known,
-    prefix: &str,
-    test: usize,
-    figure: Option<(f64, Option<f64>)>,
-    longest_ns: Option<f64>,
-) -> Cell {
-    let (value, percent) = figure.unzip();
+fn of_test(known: &Known, prefix: &str, test: usize, [value, percent, ns]: Figures) -> Cell {
     let (name, form, direction, pattern) = TESTS[test];
     let of = |name: &str| format!("{prefix}{name}");
     let chunk = size(known.text(&of("chunk"))).filter(|bytes| *bytes > 0).unwrap_or(CHUNK_BYTES);
@@ -204,11 +179,8 @@ fn of_test(
     if test >= FILES {
         label(&mut cell, "files", &short(known.text(&of("files")), 40));
     }
-    if let Some(percent) = percent.flatten() {
-        other(&mut cell, "cpu_percent", percent, 1);
-    }
-    if let Some(ns) = longest_ns {
-        other(&mut cell, "longest_latency_ns", ns, 1);
+    for (name, value) in [("cpu_percent", percent), ("longest_latency_ns", ns)] {
+        value.into_iter().for_each(|value| other(&mut cell, name, value, 1));
     }
     if test == SEEKS {
         note(&mut cell, "several processes seek and read, and write one in ten back");

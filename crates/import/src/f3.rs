@@ -5,13 +5,13 @@
 
 use record::units::{GIB, saturating_sum};
 use record::{
-    Cell, Content, Direction, Params, Path, Pattern, Region, Series, SeriesAxis, Stop, metric, test,
+    Cell, Direction, Params, Path, Pattern, Region, Series, SeriesAxis, Stop, metric, test,
 };
 
 use super::errno::{Errno, ErrorSide};
 use super::failed;
 use super::imported_run::{
-    ImportedRun, cell, estimate, io, moved, note, of_sectors, other, whole_ns,
+    ImportedRun, cell, estimate, io, moved, note, of_sectors, other, over_files, whole_ns,
 };
 use super::table::{Known, Made, Tool, tool};
 use super::text::{group, number, rate, re, short, time, wanted, whole};
@@ -72,15 +72,8 @@ fn of_block(known: &Known) -> Made {
     if known.has("good") || known.has("counted") {
         cells.push(verified(known)?);
     }
-    for (way, direction, content) in [
-        ("write", Direction::Write, Some(Content::Incompressible)),
-        ("read", Direction::Read, None),
-    ] {
-        if known.has(way) {
-            let mut cell = speed(known, way, direction, content)?;
-            cell.series = curves(known);
-            cells.push(cell);
-        }
+    for way in ["write", "read"].into_iter().filter(|way| known.has(way)) {
+        cells.push(speed(known, way)?);
     }
     if cells.is_empty() && known.has("head") && !known.has("failure") {
         return Err("it ends before its result".to_owned());
@@ -88,21 +81,13 @@ fn of_block(known: &Known) -> Made {
     Ok(cells)
 }
 
-fn speed(
-    known: &Known,
-    way: &str,
-    direction: Direction,
-    content: Option<Content>,
-) -> Result<Cell, String> {
-    let (region, path) = (Some(Region::File), Path::Buffered);
-    let params = Params { region, path, content, ..io(direction, Pattern::Sequential, None) };
-    let mut cell = cell(format!("f3:{way}"), params);
-    cell.metrics.bps = Some(estimate(wanted("the speed", known.rate(way))?, 1));
+fn speed(known: &Known, way: &str) -> Result<Cell, String> {
+    let bps = wanted("the speed", known.rate(way))?;
+    let mut cell = over_files("f3", way, Path::Buffered, bps);
     let sectors = known.count(&format!("{way}_sectors")).unwrap_or(0);
     moved(&mut cell, sectors.saturating_mul(SECTOR), 0);
     cell.elapsed_ns = duration_ns(known.text(&format!("{way}_time"))).map_or(0, whole_ns);
-    let text = "files of 1 GiB through a file system and the page cache, the mean over all of them";
-    note(&mut cell, text);
+    cell.series = curves(known);
     Ok(cell)
 }
 

@@ -3,9 +3,9 @@
 //! Its KByte, MByte and GByte are powers of 1024.
 
 use record::units::MIB;
-use record::{Cell, Content, Direction, Params, Path, Pattern, Region};
+use record::{Cell, Path};
 
-use super::imported_run::{cell, estimate, io, note, of_sectors};
+use super::imported_run::{note, of_sectors, over_files};
 use super::table::{Known, Made, Tool, tool};
 use super::text::wanted;
 
@@ -32,19 +32,9 @@ pub(super) static TABLE: Tool = tool! {
 
 fn of_output(known: &Known) -> Made {
     let mut cells: Vec<Cell> = verified(known)?.into_iter().collect();
-    for (name, direction, content) in [
-        ("write", Direction::Write, Some(Content::Incompressible)),
-        ("read", Direction::Read, None),
-    ] {
-        if !known.has(name) {
-            continue;
-        }
-        let (region, path) = (Some(Region::File), Path::Direct);
-        let params = Params { region, path, content, ..io(direction, Pattern::Sequential, None) };
-        let mut cell = cell(format!("H2testw:{name}"), params);
-        cell.metrics.bps = Some(estimate(wanted("the rate", known.rate(name))?, 1));
-        note(&mut cell, "files of 1 GiB through a file system, the mean over all of them");
-        cells.push(cell);
+    for name in ["write", "read"].into_iter().filter(|name| known.has(name)) {
+        let bps = wanted("the rate", known.rate(name))?;
+        cells.push(over_files("H2testw", name, Path::Direct, bps));
     }
     Ok(cells)
 }

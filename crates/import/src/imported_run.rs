@@ -4,8 +4,8 @@ use record::limits::{MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, most_of};
 use record::text::is_hidden;
 use record::units::saturating_sum;
 use record::{
-    Cell, Direction, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Path, Pattern,
-    Region, Target, TargetKind, metric, test,
+    Cell, Content, Direction, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Path,
+    Pattern, Region, Target, TargetKind, metric, test,
 };
 
 use super::MAX_MEDIA;
@@ -182,6 +182,21 @@ pub(crate) fn of_sectors(
     Ok(cell)
 }
 
+/// Cell of the mean rate over the files of 1 GiB that a tool writes or reads.
+pub(crate) fn over_files(tool: &str, way: &str, path: Path, bps: f64) -> Cell {
+    let is_write = way == "write";
+    let direction = if is_write { Direction::Write } else { Direction::Read };
+    let content = is_write.then_some(Content::Incompressible);
+    let region = Some(Region::File);
+    let params = Params { region, path, content, ..io(direction, Pattern::Sequential, None) };
+    let mut cell = cell(format!("{tool}:{way}"), params);
+    cell.metrics.bps = Some(estimate(bps, 1));
+    let cached = if path == Path::Buffered { " and the page cache" } else { "" };
+    let text = "files of 1 GiB through a file system";
+    note(&mut cell, format!("{text}{cached}, the mean over all of them"));
+    cell
+}
+
 /// Refuses another medium if a file has the most that it may have.
 pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), String> {
     if media.len() < MAX_MEDIA {
@@ -205,6 +220,11 @@ pub(crate) fn note(cell: &mut Cell, text: impl Into<String>) {
     if !cell.flags.contains(&flag) {
         cell.flags.push(flag);
     }
+}
+
+/// Adds those caveats that hold.
+pub(crate) fn note_all<const N: usize>(cell: &mut Cell, notes: [(bool, &str); N]) {
+    notes.into_iter().filter(|(holds, _)| *holds).for_each(|(_, text)| note(cell, text));
 }
 
 /// Makes a figure that rests on `n` I/Os or repeats, without an interval: other tools print none

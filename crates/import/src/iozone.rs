@@ -7,7 +7,7 @@ use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
 use super::IozoneUnit;
-use super::imported_run::{BUFFERED, cell, io, label, moved, note, other, rates};
+use super::imported_run::{BUFFERED, cell, io, label, moved, note, note_all, other, rates};
 use super::table::{Known, Made, Tool, tool};
 use super::text::{group, number, re, short, wanted};
 
@@ -43,7 +43,8 @@ pub(super) static TABLE: Tool = tool! {
     Says "(?i)(?<direct>o_direct) feature enabled";
     Says "(?i)include (?<fsync>fsync) in write timing";
     Says r"(?i)^\s*(?<synchronous>sync mode)";
-    Says r"(?i)output is in (?<output>operations|kbytes)|^\s*(?<ops>ops mode)";
+    Says r"(?i)output is in (?<output>operations|kbytes)";
+    Says r"(?i)^\s*(?<output>ops mode)";
     Says r"(?i)(?<option>feature enabled|mode\.)";
     Says HEAD;
     Says r"^\s*Record Size(?<record_size>.*)";
@@ -121,17 +122,16 @@ fn has_option(known: &Known, option: &str) -> bool {
 
 /// True if the text says with which options it ran.
 fn has_options(known: &Known) -> bool {
-    ["command", "direct", "synchronous", "output", "ops", "option"].iter().any(|it| known.has(it))
+    ["command", "direct", "synchronous", "output", "option"].iter().any(|it| known.has(it))
 }
 
 /// Unit of the figures, if the text or the user says it.
 fn unit(known: &Known) -> Option<IozoneUnit> {
-    let is_stated = |words: &str| known.text("output").to_lowercase().starts_with(words);
-    if is_stated("op") || known.has("ops") || has_option(known, "-O") {
-        return Some(IozoneUnit::Operations);
+    match known.text("output").to_lowercase().starts_with("op") || has_option(known, "-O") {
+        true => Some(IozoneUnit::Operations),
+        false if known.has("output") || known.has("command") => Some(IozoneUnit::Kilobytes),
+        false => known.hints.iozone_unit,
     }
-    let is_other = is_stated("kb") || known.has("command");
-    is_other.then_some(IozoneUnit::Kilobytes).or(known.hints.iozone_unit)
 }
 
 /// Columns of the tests that the command asks for.
@@ -207,7 +207,7 @@ fn of_row(known: &Known) -> Made {
         if !has_options && count == 4 {
             cell.params.path = Path::Direct;
         }
-        notes.iter().filter(|(holds, _)| *holds).for_each(|(_, text)| note(&mut cell, *text));
+        note_all(&mut cell, notes);
         cell
     };
     Ok(columns.into_iter().zip(figures).map(of_figure).collect())
@@ -264,7 +264,7 @@ fn of_column(
         (!is_asked_direct && has_options(known), BUFFERED),
         (figure == 0.0, "iozone prints whole numbers: less than one"),
     ];
-    notes.iter().filter(|(holds, _)| *holds).for_each(|(_, text)| note(&mut cell, *text));
+    note_all(&mut cell, notes);
     cell
 }
 

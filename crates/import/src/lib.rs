@@ -176,19 +176,11 @@ static IMPORTERS: [&Tool; 24] = [
 /// # Errors
 /// If nothing in it is understood, with the reason.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Vec<Record>, ImportError> {
-    read_with(name, bytes, &Hints::default())
+    understand(name, bytes, &Hints::default()).map(|import| import.records)
 }
 
-/// Reads as [`read`] does, with facts that the user knows and the text does not have.
-///
-/// # Errors
-/// As of [`read`].
-pub fn read_with(name: &str, bytes: &[u8], hints: &Hints) -> Result<Vec<Record>, ImportError> {
-    understand(name, bytes, hints).map(|import| import.records)
-}
-
-/// Reads as [`read_with`] does, and also returns the lines that look like figures and were not
-/// read.
+/// Reads as [`read`] does, with facts that the user knows and the text does not have, and also
+/// returns the lines that look like figures and were not read.
 ///
 /// # Errors
 /// As of [`read`].

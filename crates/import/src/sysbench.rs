@@ -3,7 +3,7 @@
 use record::units::MIB;
 use record::{Cell, Direction, Latency, Params, Path, Pattern, Region};
 
-use super::imported_run::{BUFFERED, cell, io, note, rates, whole_ns, word};
+use super::imported_run::{BUFFERED, cell, io, note_all, rates, whole_ns, word};
 use super::table::{Known, Made, Tool, tool};
 use super::text::size;
 
@@ -81,9 +81,6 @@ fn of_direction(known: &Known, mode: &str, order: Pattern, direction: Direction)
         ..io(direction, order, bytes("block"))
     };
     let mut cell = cell(format!("sysbench:{mode}"), params);
-    if !is_direct {
-        note(&mut cell, BUFFERED);
-    }
     let ns = ["min", "avg", "max", "p95"].map(|name| known.number(name).map(|ms| ms * 1e6));
     if let [Some(min), Some(mean), Some(max), p95] = ns {
         let p95 = p95.filter(|ns| (min..=max).contains(ns)).map(whole_ns);
@@ -91,10 +88,12 @@ fn of_direction(known: &Known, mode: &str, order: Pattern, direction: Direction)
         let (min, max) = (whole_ns(min), whole_ns(max));
         cell.metrics.latency_ns = Some(Latency { n, min, mean, p95, max, ..Latency::default() });
     }
-    if is_mixed {
-        note(&mut cell, "its times are of reads, writes and fsyncs together");
-    } else if known.has("fsync") && direction == Direction::Write {
-        note(&mut cell, "its times are of writes and fsyncs together");
-    }
+    let has_fsync = known.has("fsync") && direction == Direction::Write;
+    let notes = [
+        (!is_direct, BUFFERED),
+        (is_mixed, "its times are of reads, writes and fsyncs together"),
+        (!is_mixed && has_fsync, "its times are of writes and fsyncs together"),
+    ];
+    note_all(&mut cell, notes);
     cell
 }

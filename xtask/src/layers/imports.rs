@@ -47,7 +47,7 @@ pub const LAYERS: &[Layer] = &[
     layer("host", &["record", "blockio"], &[], "it says what is there; the program prints"),
     layer("workloads", &["host", "device", "blockio", "suite", "record", "stats"], &[],
         "it does work and reports events; the program prints"),
-    layer("import", &["record"], &[],
+    layer("import", &["record", "stats"], &[],
         "it turns bytes into records; whoever has a text can repeat it"),
     layer("store", &["record"], &[], "it keeps what it is given"),
     layer("collection", &["record", "stats", "findings", "report", "pages"], &["import"],

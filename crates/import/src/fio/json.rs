@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use record::{Cell, Direction, Histogram, Latency, Params, Stop};
 use serde::Deserialize;
+use stats::student_t;
 
 use super::add_up::add_up;
 use super::options::{Job, Options};
@@ -395,7 +396,7 @@ fn add_intervals(cell: &mut Cell, stats: &DirectionStats) {
     if !is_usable {
         return;
     }
-    let half = t_975(n - 1.0) * deviation / n.sqrt() / stats.iops;
+    let half = student_t(0.975, n - 1.0) * deviation / n.sqrt() / stats.iops;
     for figure in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
         figure.ci95 = Some([(figure.value * (1.0 - half)).max(0.0), figure.value * (1.0 + half)]);
     }
@@ -405,18 +406,6 @@ fn add_intervals(cell: &mut Cell, stats: &DirectionStats) {
             "the interval is that of fio's {n} looks at the rate, as if they did not depend on each other"
         ),
     );
-}
-
-/// 97.5 % quantile of Student's distribution, to a hundredth from 4 degrees of freedom on (Cornish
-/// and Fisher's expansion).
-fn t_975(freedom: f64) -> f64 {
-    let z = 1.959_964_f64;
-    let terms = [
-        (z.powi(3) + z) / 4.0,
-        (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
-        (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0,
-    ];
-    z + terms[0] / freedom + terms[1] / freedom.powi(2) + terms[2] / freedom.powi(3)
 }
 
 /// Adds the times of I/Os: submission and completion together if fio has percentiles of that, or no

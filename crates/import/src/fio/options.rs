@@ -12,22 +12,8 @@ use crate::text::{number, short, size, time};
 pub(super) type Options = BTreeMap<String, Value>;
 
 /// Options with which a job is never one of our procedures.
-const NOT_SIMPLE: [&str; 14] = [
-    "rate",
-    "rate_min",
-    "rate_iops",
-    "rate_iops_min",
-    "thinktime",
-    "bssplit",
-    "bsrange",
-    "blocksize_range",
-    "zonesize",
-    "zonemode",
-    "random_distribution",
-    "latency_target",
-    "verify",
-    "write_iolog",
-];
+const NOT_SIMPLE: &str = "rate rate_min rate_iops rate_iops_min thinktime bssplit bsrange \
+     blocksize_range zonesize zonemode random_distribution latency_target verify write_iolog";
 
 /// Engines that have one I/O in flight, whatever `iodepth` says.
 const SYNCHRONOUS: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "null"];
@@ -157,7 +143,7 @@ impl Job {
             },
             ..job.params
         };
-        for name in NOT_SIMPLE {
+        for name in NOT_SIMPLE.split(' ') {
             if let Some(value) = get(&[name]).filter(|value| value != "0" && value != "random") {
                 job.is_simple = false;
                 job.notes.push(format!("measured with {name}={}", short(&value, 60)));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use import::{Hints, Import, ImportError, IozoneUnit, MAX_BYTES, read, read_with, understand};
+use import::{Hints, Import, ImportError, IozoneUnit, MAX_BYTES, read, understand};
 use proptest::prelude::*;
 use record::Record;
 
@@ -59,8 +59,8 @@ fn a_record_of_our_own_is_read() {
 fn the_unit_of_a_bare_iozone_line_can_be_given() {
     let text = bytes("iozone_O_line_only.txt");
     let iops = |unit| {
-        let records = read_with("x", &text, &Hints { iozone_unit: Some(unit) }).unwrap();
-        records[0].cells[0].metrics.iops.unwrap().value
+        let import = understand("x", &text, &Hints { iozone_unit: Some(unit) }).unwrap();
+        import.records[0].cells[0].metrics.iops.unwrap().value
     };
     assert_eq!(iops(IozoneUnit::Operations), iops(IozoneUnit::Kilobytes) * 4.0);
 }
