@@ -47,12 +47,62 @@ const APART: [(&str, &str); 9] = [
 ];
 
 /// Samples of fio in which several parts of the text are one result.
-const ADDED_UP: [(&str, &str); 5] = [
+const ADDED_UP: [(&str, &str); 9] = [
+    ("fio_group.json", "clones"),
+    ("fio_numjobs.json", "clones"),
+    ("fio_status_interval.json", "earlier looks at the same job"),
+    ("fio_unified_both.json", "reads and writes together, and each"),
     ("fio_numjobs.txt", "clones"),
     ("fio_randrw_numjobs.txt", "clones"),
     ("fio_three_forms.txt", "clones that the JSON adds up"),
     ("fio_status_interval.txt", "earlier looks at the same job"),
     ("fio_unified_both.txt", "reads and writes together, and each"),
+];
+
+/// Fields of fio's JSON that are taken, with the factors of their units.
+const FIELDS: [(&str, f64); 15] = [
+    ("bw", 1024.0),
+    ("bw_bytes", 1.0),
+    ("iops", 1.0),
+    ("io_bytes", 1.0),
+    ("io_kbytes", 1024.0),
+    ("total_ios", 1.0),
+    ("runtime", 1e6),
+    ("min", 1.0),
+    ("max", 1.0),
+    ("mean", 1.0),
+    ("50.000000", 1.0),
+    ("90.000000", 1.0),
+    ("95.000000", 1.0),
+    ("99.000000", 1.0),
+    ("99.900000", 1.0),
+];
+
+/// Begins of the names of fields of fio's JSON that are not, and of objects, with the reason.
+const NO_FIELDS: [(&str, &str); 23] = [
+    ("N", "the number of times: that of the I/Os is taken"),
+    ("slat_ns", "submission: part of lat_ns"),
+    ("bins", "the histogram has them"),
+    ("stddev", "the spread of times: percentiles have it"),
+    ("bw_", "looks at the rate"),
+    ("iops_", "looks at the rate"),
+    ("latency_", "a coarse histogram"),
+    ("iodepth_", "the depth that was met"),
+    ("usr_cpu", "of the host"),
+    ("sys_cpu", "of the host"),
+    ("ctx", "of the host"),
+    ("majf", "of the host"),
+    ("minf", "of the host"),
+    ("disk_util", "what the kernel counts"),
+    ("timestamp", "a moment"),
+    ("job_", "a moment, and a sum of runtimes"),
+    ("eta", "a moment"),
+    ("elapsed", "a moment"),
+    ("groupid", "a name"),
+    ("error", "a reason"),
+    ("short_ios", "I/Os that went on"),
+    ("drop_ios", "I/Os that went on"),
+    ("trim", "no direction of a record"),
 ];
 
 /// Numbers of a line that are followed by a unit, with their factors and half of their last digit.
@@ -83,8 +133,9 @@ fn figures(record: &Record, all: &mut Vec<f64>) {
         all.extend(metrics.other.values().map(|figure| figure.value));
         all.extend(metrics.other.get("mean_ms").map(|ms| ms.value * 1e6));
         all.extend([cell.elapsed_ns as f64, cell.bytes as f64]);
+        all.extend([cell.ops, cell.written_bytes].map(|n| n as f64));
         if let Some(times) = &metrics.latency_ns {
-            all.extend([times.min as f64, times.mean, times.max as f64]);
+            all.extend([times.n as f64, times.min as f64, times.mean, times.max as f64]);
             let shares = [times.p50, times.p90, times.p95, times.p99, times.p99_9];
             all.extend(shares.into_iter().flatten().map(|ns| ns as f64));
         }
@@ -117,6 +168,49 @@ fn lost(text: &str) -> Vec<String> {
     lost
 }
 
+/// Numbers of a document of fio that are not in its records: each stands in a line of its own, with
+/// the name of its field.
+fn lost_fields(name: &str, text: &str) -> Vec<String> {
+    let import = understand("text", text.as_bytes(), &Hints::default()).unwrap();
+    let listed: BTreeSet<u32> = import.left.iter().map(|left| left.line).collect();
+    let mut all = Vec::new();
+    import.records.iter().for_each(|record| figures(record, &mut all));
+    let is_known = |wanted: f64| {
+        wanted == 0.0 || all.iter().any(|known| (known - wanted).abs() <= 2e-3 * wanted)
+    };
+    let is_apart = |part: &&str| NO_FIELDS.iter().any(|(word, _)| part.starts_with(word));
+    let (mut lost, mut open, mut n) = (Vec::new(), Vec::new(), 0.0);
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim().trim_end_matches(',');
+        let (field, value) = line.split_once(" : ").unwrap_or(("", line));
+        let field = field.trim_matches('"');
+        if value.starts_with(['}', ']']) {
+            open.pop();
+        } else if value.ends_with(['{', '[']) {
+            open.push(field);
+        }
+        let Ok(value) = value.parse::<f64>() else { continue };
+        let parent = open.last().copied().unwrap_or_default();
+        n = if field == "N" { value } else { n };
+        // Of completion a record has only what fio has not of submission and completion together.
+        let is_part = parent == "clat_ns" || name == "fio_jsonplus.json" && parent == "lat_ns";
+        if open.iter().any(is_apart) || is_part || listed.contains(&number) {
+            continue;
+        }
+        // Percentiles need samples beyond them (docs/field/statistics.md#percentiles).
+        let share = field.parse::<f64>().map_or(0.0, |percent| percent / 100.0);
+        let is_taken = match FIELDS.iter().find(|(own, _)| *own == field) {
+            Some(_) if parent == "percentile" && n * (1.0 - share) < 3.0 => true,
+            Some((_, factor)) => is_known(value * factor),
+            None => parent == "percentile" || is_apart(&field),
+        };
+        if !is_taken {
+            lost.push(format!("line {number}: {open:?} {field} {value}"));
+        }
+    }
+    lost
+}
+
 #[test]
 fn every_number_of_a_sample_is_in_its_records_or_listed() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import"));
@@ -125,10 +219,13 @@ fn every_number_of_a_sample_is_in_its_records_or_listed() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let is_added_up = ADDED_UP.iter().any(|(added, _)| *added == name);
-        if name.ends_with(".txt") && !is_added_up {
-            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-            lost(&text).iter().for_each(|lost| all += &format!("{name}: {lost}\n"));
+        if is_added_up || name == "README.md" {
+            continue;
         }
+        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+        let is_json = name.ends_with(".json");
+        let lost = if is_json { lost_fields(&name, &text) } else { lost(&text) };
+        lost.iter().for_each(|lost| all += &format!("{name}: {lost}\n"));
     }
     assert_eq!(all, "");
 }
