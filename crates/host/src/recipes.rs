@@ -23,27 +23,36 @@ pub struct Recipe {
     /// Mount option without which it would work in the background, or discard, during
     /// measurements; the user's options come after it and override it.
     quiet: &'static str,
-    /// Option of mkfs for allocation units.
-    alignment: Alignment,
+    /// Option of mkfs for allocation units; `None` if it has none.
+    alignment: Option<Alignment>,
     /// The smallest device in bytes that mkfs accepts, roughly.
     pub least_bytes: u64,
 }
 
-/// Option of mkfs for allocation units.
+/// Option of mkfs for allocation units, in which `{units}` stands for their number of units and
+/// `{bytes}` for their size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Alignment {
-    /// There is no option for it.
-    None,
-    /// `-E stride=1,stripe-width=N`, in blocks of 4 KiB (docs/field/classic-tools.md#thrash).
-    Stripe,
-    /// `-d su=BYTES,sw=1` of mkfs.xfs: a stripe unit of the size of the AU.
-    StripeUnit,
-    /// `-s N`: segments of 2 MiB in a section.
-    Sections,
-    /// `-B N`: blocks of 4 KiB in a segment.
-    Segment,
-    /// `-b BYTES`: start of the heap, and alignment of clusters.
-    Boundary,
+struct Alignment {
+    option: &'static str,
+    /// An allocation unit is a multiple of this; 1 where it is a power of two instead.
+    unit_bytes: u64,
+    /// The smallest allocation unit that mkfs takes.
+    least_bytes: u64,
+}
+
+/// In blocks of 4 KiB (docs/field/classic-tools.md#thrash).
+const STRIPE: Option<Alignment> = aligned("stride=1,stripe-width={units}", 4096, 4096);
+/// A stripe unit of the size of the AU.
+const STRIPE_UNIT: Option<Alignment> = aligned("-d su={bytes},sw=1", 4096, 4096);
+/// Segments of 2 MiB in a section.
+const SECTIONS: Option<Alignment> = aligned("-s {units}", 2 * MIB, 2 * MIB);
+/// Blocks of 4 KiB in a segment, at least 16.
+const SEGMENT: Option<Alignment> = aligned("-B {units}", 4096, 16 * 4096);
+/// Start of the heap, and alignment of clusters.
+const BOUNDARY: Option<Alignment> = aligned("-b {bytes}", 1, 1);
+
+const fn aligned(option: &'static str, unit_bytes: u64, least_bytes: u64) -> Option<Alignment> {
+    Some(Alignment { option, unit_bytes, least_bytes })
 }
 
 /// The reason why a file system cannot be tested here.
@@ -67,25 +76,18 @@ pub enum Unavailable {
 
 /// Every file system that can be requested.
 pub const RECIPES: &[Recipe] = &[
-    row("ext2", "ext2", "-b 4096", "", Alignment::Stripe, 16),
-    row("ext3", "ext3", "-b 4096", "", Alignment::Stripe, 16),
-    row("ext4", "ext4", "-b 4096", "noinit_itable", Alignment::Stripe, 16),
-    row(
-        "ext4-nojournal",
-        "ext4",
-        "-b 4096 -O ^has_journal",
-        "noinit_itable",
-        Alignment::Stripe,
-        16,
-    ),
-    row("xfs", "xfs", "-K", "", Alignment::StripeUnit, 300),
-    row("xfs-nolazy", "xfs", "-K -m crc=0 -l lazy-count=0", "", Alignment::StripeUnit, 300),
-    row("btrfs", "btrfs", "-K", "nodiscard", Alignment::None, 128),
-    row("f2fs", "f2fs", "-t 0", "nodiscard", Alignment::Sections, 64),
-    row("jfs", "jfs", "", "", Alignment::None, 16),
-    row("nilfs2", "nilfs2", "-K", "", Alignment::Segment, 128),
-    row("vfat", "vfat", "-F 32", "", Alignment::None, 64),
-    row("exfat", "exfat", "", "", Alignment::Boundary, 16),
+    row("ext2", "ext2", "-b 4096", "", STRIPE, 16),
+    row("ext3", "ext3", "-b 4096", "", STRIPE, 16),
+    row("ext4", "ext4", "-b 4096", "noinit_itable", STRIPE, 16),
+    row("ext4-nojournal", "ext4", "-b 4096 -O ^has_journal", "noinit_itable", STRIPE, 16),
+    row("xfs", "xfs", "-K", "", STRIPE_UNIT, 300),
+    row("xfs-nolazy", "xfs", "-K -m crc=0 -l lazy-count=0", "", STRIPE_UNIT, 300),
+    row("btrfs", "btrfs", "-K", "nodiscard", None, 128),
+    row("f2fs", "f2fs", "-t 0", "nodiscard", SECTIONS, 64),
+    row("jfs", "jfs", "", "", None, 16),
+    row("nilfs2", "nilfs2", "-K", "", SEGMENT, 128),
+    row("vfat", "vfat", "-F 32", "", None, 64),
+    row("exfat", "exfat", "", "", BOUNDARY, 16),
 ];
 
 /// A row of the table: name, kind, options of mkfs, quiet mount option, alignment, least MiB.
@@ -94,7 +96,7 @@ const fn row(
     kind: &'static str,
     options: &'static str,
     quiet: &'static str,
-    alignment: Alignment,
+    alignment: Option<Alignment>,
     least_mib: u64,
 ) -> Recipe {
     Recipe { name, kind, options, quiet, alignment, least_bytes: least_mib * MIB }
@@ -126,13 +128,12 @@ impl Recipe {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let mut options = words(self.options);
         let fitting = au_bytes.and_then(|au_bytes| self.fitting(au_bytes));
-        match (self.alignment, fitting) {
+        if self.alignment == STRIPE {
             // values for -E of mke2fs are given there once
-            (Alignment::Stripe, stripe) => {
-                let extended = ["nodiscard".to_owned()].into_iter().chain(stripe);
-                options.extend(["-E".to_owned(), extended.collect::<Vec<_>>().join(",")]);
-            }
-            (_, fitting) => options.extend(words(&fitting.unwrap_or_default())),
+            let extended = ["nodiscard".to_owned()].into_iter().chain(fitting);
+            options.extend(["-E".to_owned(), extended.collect::<Vec<_>>().join(",")]);
+        } else {
+            options.extend(words(&fitting.unwrap_or_default()));
         }
         let mut all_mount_options = words(self.quiet);
         all_mount_options.extend_from_slice(mount_options);
@@ -147,25 +148,14 @@ impl Recipe {
     /// Options that align mkfs to allocation units of that size; `None` if it has no such option,
     /// or not for this size.
     pub fn fitting(&self, au_bytes: u64) -> Option<String> {
-        const BLOCK_BYTES: u64 = 4096;
-        const SEGMENT_BYTES: u64 = 2 * MIB;
-        let multiple =
-            |unit: u64| (au_bytes > 0 && au_bytes.is_multiple_of(unit)).then(|| au_bytes / unit);
-        match self.alignment {
-            Alignment::None => None,
-            Alignment::Stripe => {
-                multiple(BLOCK_BYTES).map(|blocks| format!("stride=1,stripe-width={blocks}"))
-            }
-            Alignment::StripeUnit => {
-                multiple(BLOCK_BYTES).map(|_| format!("-d su={au_bytes},sw=1"))
-            }
-            Alignment::Sections => multiple(SEGMENT_BYTES).map(|segments| format!("-s {segments}")),
-            // 16 blocks are the least that mkfs takes
-            Alignment::Segment => multiple(BLOCK_BYTES)
-                .filter(|blocks| *blocks >= 16)
-                .map(|blocks| format!("-B {blocks}")),
-            Alignment::Boundary => au_bytes.is_power_of_two().then(|| format!("-b {au_bytes}")),
-        }
+        let Alignment { option, unit_bytes, least_bytes } = self.alignment?;
+        let is_whole = match unit_bytes {
+            1 => au_bytes.is_power_of_two(),
+            unit_bytes => au_bytes.is_multiple_of(unit_bytes),
+        };
+        let units = (au_bytes / unit_bytes).to_string();
+        let option = || option.replace("{units}", &units).replace("{bytes}", &au_bytes.to_string());
+        (is_whole && au_bytes >= least_bytes).then(option)
     }
 
     /// The mkfs command for a person to type: as it was run, but it asks before it overwrites.

@@ -85,10 +85,8 @@ impl AttachedMedium {
         let root = root()?;
         let entries =
             fs::read_dir(&root).with_context(|| format!("cannot read {}", root.display()))?;
-        let locks = entries
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == LOCK));
+        let files = entries.flatten().map(|entry| entry.path());
+        let locks = files.filter(|path| path.extension().is_some_and(|end| end == LOCK));
         let mut places: Vec<AttachedMedium> =
             locks.map(|lock| AttachedMedium { directory: lock.with_extension("") }).collect();
         places.sort_by(|a, b| a.directory.cmp(&b.directory));

@@ -2,7 +2,6 @@
 //! FUSE, and back.
 
 use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -73,16 +72,14 @@ impl HarnessCost {
     /// Cost from this JSON file; if there is no such file, measures it and writes the file.
     pub fn known(file: Option<&Path>, node: &Path) -> Result<HarnessCost> {
         let Some(file) = file else { return HarnessCost::measure(node) };
-        match fs::read(file) {
-            Ok(text) => serde_json::from_slice(&text).with_context(|| file.display().to_string()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let cost = HarnessCost::measure(node)?;
-                fs::write(file, serde_json::to_vec(&cost)?)
-                    .with_context(|| file.display().to_string())?;
-                Ok(cost)
-            }
-            Err(error) => Err(error).with_context(|| file.display().to_string()),
+        let name = || file.display().to_string();
+        if file.exists() {
+            let text = fs::read(file).with_context(name)?;
+            return serde_json::from_slice(&text).with_context(name);
         }
+        let cost = HarnessCost::measure(node)?;
+        fs::write(file, serde_json::to_vec(&cost)?).with_context(name)?;
+        Ok(cost)
     }
 
     /// Time that the harness adds to this request, in nanoseconds.

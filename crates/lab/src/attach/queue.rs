@@ -1,9 +1,9 @@
 //! Limits of a loop device's queue, set to what the medium would state.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result};
 use sim::Profile;
 
 use super::timeline::LONGEST_BYTES;
@@ -17,13 +17,11 @@ pub struct LoopQueueLimits {
 
 impl LoopQueueLimits {
     /// Sets the limits that the kernel would learn from a real medium like this.
-    pub fn describe(node: &Path, profile: &Profile) -> io::Result<LoopQueueLimits> {
+    pub fn describe(node: &Path, profile: &Profile) -> Result<LoopQueueLimits> {
         let queue = LoopQueueLimits { node: node.to_owned() };
         let longest_kib = LONGEST_BYTES as u64 / 1024;
-        let allowed_kib: u64 = fs::read_to_string(attribute(node, "max_hw_sectors_kb"))?
-            .trim()
-            .parse()
-            .unwrap_or(longest_kib);
+        let allowed_kib = fs::read_to_string(attribute(node, "max_hw_sectors_kb"))?;
+        let allowed_kib: u64 = allowed_kib.trim().parse().unwrap_or(longest_kib);
         // A longer one would be split by FUSE, out of our sight.
         queue.set("max_sectors_kb", &longest_kib.min(allowed_kib).to_string())?;
         // The kernel sends no flush to a medium without a cache, as to a real one.
@@ -36,14 +34,10 @@ impl LoopQueueLimits {
         Ok(queue)
     }
 
-    fn set(&self, name: &str, value: &str) -> io::Result<()> {
+    fn set(&self, name: &str, value: &str) -> Result<()> {
         let path = attribute(&self.node, name);
-        fs::write(&path, value).map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("cannot write {value} to {}: {error}", path.display()),
-            )
-        })
+        fs::write(&path, value)
+            .with_context(|| format!("cannot write {value} to {}", path.display()))
     }
 }
 

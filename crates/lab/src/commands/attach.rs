@@ -2,7 +2,7 @@
 //! machine.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -154,14 +154,8 @@ fn in_background(flags: &AttachFlags) -> Result {
         return Err(failed(child));
     }
     // It lets go of its end as it begins to serve, so this ends.
-    let mut introduction = String::new();
-    child
-        .stderr
-        .take()
-        .map(|mut piped| piped.read_to_string(&mut introduction))
-        .transpose()
-        .or_internal()?;
-    program::say_text!("{introduction}");
+    let piped = child.stderr.take().context("the server's messages were piped").or_internal()?;
+    program::say_text!("{}", std::io::read_to_string(piped).or_internal()?);
     print_document(&node)?;
     Ok(Exit::Done)
 }
@@ -179,14 +173,11 @@ fn failed(child: Child) -> Failure {
         _ => Exit::Internal,
     };
     let message = String::from_utf8_lossy(&output.stderr);
-    let message = message.trim().trim_start_matches("flashmark: ");
-    Failure {
-        exit,
-        error: anyhow!(
-            "{}",
-            if message.is_empty() { "the server ended without a word" } else { message }
-        ),
-    }
+    let message = match message.trim().trim_start_matches("flashmark: ") {
+        "" => "the server ended without a word",
+        message => message,
+    };
+    Failure { exit, error: anyhow!("{message}") }
 }
 
 /// From here on nobody reads what we print, and no terminal or directory is held.

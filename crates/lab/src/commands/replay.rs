@@ -2,7 +2,7 @@
 
 use device::{Extent, Extents};
 use record::text::{self, printable};
-use record::units::{Bytes, Nanos};
+use record::units::{Bytes, MIB, Nanos};
 use record::{Ended, Stop, TargetKind};
 use suite::{Plan, RunEnd, RunEvent};
 use workloads::replay::{self, CapacityFit, Pace, Replay, ReplaySettings};
@@ -29,12 +29,8 @@ pub fn run(flags: &ReplayFlags) -> Result {
     let Some(survey) = TraceSurvey::of(&trace, &stop).or_usage()? else {
         return Ok(Exit::Interrupted);
     };
-    request.file_bytes = survey
-        .spans
-        .iter()
-        .map(|span| span.end_bytes.next_multiple_of(1 << 20))
-        .sum::<u64>()
-        .max(16 << 20);
+    let ends = survey.spans.iter().map(|span| span.end_bytes.next_multiple_of(MIB));
+    request.file_bytes = ends.sum::<u64>().max(16 * MIB);
     let opened = Target::open(&request)?;
     let room = request.only().unwrap_or(Extent::new(0, opened.info.facts.capacity_bytes));
     let writes = survey.modifies() && !settings.reads_only;
@@ -108,12 +104,8 @@ fn describe(
         Nanos(survey.duration_ns),
         survey.depth
     );
-    for (recorded, name) in survey
-        .by_op
-        .iter()
-        .zip(["reads", "writes", "flushes", "discards"])
-        .filter(|(recorded, _)| recorded.requests > 0)
-    {
+    let by_op = survey.by_op.iter().zip(["reads", "writes", "flushes", "discards"]);
+    for (recorded, name) in by_op.filter(|(recorded, _)| recorded.requests > 0) {
         let p50 = (!recorded.latency.is_empty())
             .then(|| format!(", recorded median {}", Nanos(recorded.latency.quantile(0.5))));
         text += &format!(
@@ -127,12 +119,9 @@ fn describe(
         text += &format!("  the trace is not whole: {how}\n");
     }
     text += &format!("{}\n{}Would be done:\n", opened.describe(), opened.erased(request));
-    for cell in plan.iter().take(1) {
-        text += &format!(
-            "{}\n",
-            progress_display::planned(&words::cell(&cell.test, &cell.params), cell)
-        );
-    }
+    let cell = &plan[0];
+    let words = words::cell(&cell.test, &cell.params);
+    text += &format!("{}\n", progress_display::planned(&words, cell));
     text::escaped(&(text + "Nothing was written.\n"))
 }
 

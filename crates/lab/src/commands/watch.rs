@@ -44,9 +44,7 @@ pub fn run(flags: &WatchFlags) -> Result {
 }
 
 fn interval(text: &str) -> Result<Duration> {
-    let interval =
-        text.parse::<Nanos>().map_err(|error| anyhow::anyhow!("--interval: {error}")).or_usage()?;
-    let interval = Duration::from_nanos(interval.0);
+    let interval = Duration::from_nanos(session::request::read_duration("--interval", text)?);
     if interval < LEAST {
         return usage(format_args!("--interval {text}: the shortest is 10ms"));
     }

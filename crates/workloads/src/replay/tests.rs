@@ -56,6 +56,8 @@ fn requests(log: &[TracedIo]) -> Vec<Request> {
 struct Recording {
     requests: Vec<tests::Request>,
     iolog: String,
+    /// Records of two processors.
+    records: Vec<String>,
 }
 
 impl Recording {
@@ -68,6 +70,23 @@ impl Recording {
         };
         let done_ns = took_ns.parse::<u64>().ok().map(|took_ns| time_ns + took_ns);
         self.requests.push((issue(time_ns, op, number(offset), number(length)), done_ns));
+    }
+}
+
+impl Recording {
+    /// Events of the records, which are the same by any name and in either byte order.
+    fn of_any_processor(&self, folder: &Path) -> String {
+        let mut found = Vec::new();
+        for big in [false, true] {
+            for cpu in ["0", "1"] {
+                let content = tests::of_processor(&self.records, cpu, big);
+                std::fs::write(folder.join(format!("t.blktrace.{cpu}")), content).unwrap();
+            }
+            let names = ["t.blktrace.0", "t.blktrace.1", "t"].into_iter();
+            found.extend(names.map(|name| told_events(&open(&folder.join(name)).unwrap())));
+        }
+        found.dedup();
+        found.join("differs:\n")
     }
 }
 
@@ -85,6 +104,7 @@ impl Case for Recording {
             return self.iolog += &format!("{line}\n");
         }
         match line.split(' ').collect::<Vec<_>>()[..] {
+            ["cpu" | "message", ..] => self.records.push(line.to_owned()),
             [count, "times", "every", gap_ns, took_ns, op, stride, length] => {
                 for at in 0..number(count) {
                     let offset = (at * number(stride)).to_string();
@@ -100,6 +120,9 @@ impl Case for Recording {
 
     fn answer(&mut self, question: &str) -> String {
         let dir = tempfile::tempdir().unwrap();
+        if !self.records.is_empty() {
+            return self.of_any_processor(dir.path());
+        }
         let path = dir.path().join("trace");
         let content = if self.iolog.is_empty() {
             written(&events(&self.requests))
@@ -109,10 +132,7 @@ impl Case for Recording {
         std::fs::write(&path, content).unwrap();
         let trace = open(&path).unwrap();
         match question.split(' ').collect::<Vec<_>>()[..] {
-            ["events"] => {
-                let events = all(&mut *trace.steps().unwrap()).unwrap();
-                events.iter().map(|event| format!("{event:?}\n")).collect()
-            }
+            ["events"] => told_events(&trace),
             ["survey"] => {
                 let found = survey(&trace).unwrap();
                 let longest_ns = found.by_op.each_ref().map(|recorded| recorded.latency.max());
@@ -138,6 +158,11 @@ impl Case for Recording {
             _ => panic!("{question}: no question to a recording"),
         }
     }
+}
+
+fn told_events(trace: &Trace) -> String {
+    let events = all(&mut *trace.steps().unwrap()).unwrap();
+    events.iter().map(|event| format!("{event:?}\n")).collect()
 }
 
 /// A replay in words.

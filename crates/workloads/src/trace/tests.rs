@@ -1,4 +1,3 @@
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
@@ -166,97 +165,40 @@ const COMPLETE: u32 = 8 | 1 << 23;
 const WRITE: u32 = 1 << 17;
 const READ: u32 = 1 << 16;
 const FLUSH: u32 = 1 << 18;
-const FUA: u32 = 1 << 31;
 
-/// Two processors' files: a write issued on one, done on the other; a flush; a message; a request
-/// that went back to the queue.
-fn two_processors(folder: &Path, big: bool) -> std::path::PathBuf {
-    let message = {
-        let mut record = raw(big, 900, 0, 0, 1 << 26 | 2, 0);
-        // Its payload of three bytes.
-        if big {
-            record[47] = 3
-        } else {
-            record[46] = 3
-        }
-        [record, b"hey".to_vec()].concat()
+/// The file of one of two processors in which blktrace recorded these lines, "cpu N TIME ACTION KINDS
+/// SECTOR BYTES": what happened (Q, D, C, R as of blkparse), and of what kind the request is (R, W, F
+/// for a flush, A for durable; P of a program to the drive, N a notice). "message TEXT" is a payload
+/// of the first one.
+pub(crate) fn of_processor(lines: &[String], this: &str, big: bool) -> Vec<u8> {
+    let number = |word: &str| word.parse::<u64>().unwrap();
+    let bit = |kind| match kind {
+        'R' => READ,
+        'W' => WRITE,
+        'F' => FLUSH,
+        'A' => 1 << 31,
+        'P' => 1 << 25,
+        _ => 1 << 26,
     };
-    let first = [
-        raw(big, 1_000, 8, 4096, QUEUE | WRITE | FUA, 0),
-        message,
-        raw(big, 1_100, 8, 4096, ISSUE | WRITE | FUA, 0),
-        raw(big, 1_150, 8, 4096, 6 | WRITE | FUA, 0),
-        raw(big, 1_200, 8, 4096, ISSUE | WRITE | FUA, 0),
-        // No requests of blocks: of a program to the drive, and a notice.
-        raw(big, 1_300, 300, 512, ISSUE | READ | 1 << 25, 0),
-        raw(big, 1_400, 301, 512, ISSUE | READ | 1 << 26, 0),
-        raw(big, 3_000, 0, 0, ISSUE | FLUSH | READ, 0),
-        raw(big, 5_000, 64, 8192, ISSUE | READ, 0),
-    ];
-    let second = [
-        raw(big, 500, 99, 512, COMPLETE | READ, 1),
-        raw(big, 2_000, 8, 4096, COMPLETE | WRITE | FUA, 1),
-        raw(big, 4_000, 0, 0, COMPLETE | FLUSH | READ, 1),
-        raw(big, 6_000, 64, 4096, COMPLETE | READ, 1),
-        raw(big, 7_000, 72, 4096, COMPLETE | READ, 1),
-    ];
-    let path = folder.join("t.blktrace.0");
-    std::fs::write(&path, first.concat()).unwrap();
-    std::fs::write(folder.join("t.blktrace.1"), second.concat()).unwrap();
-    path
-}
-
-fn expected() -> Vec<TraceEvent> {
-    let on = |it: Issue| Issue { device: 8 << 20 | 16, ..it };
-    let done =
-        |time_ns, number, op, issued_ns| TraceEvent::Completed { time_ns, number, op, issued_ns };
-    vec![
-        TraceEvent::Issued(Issue { fua: true, ..on(issue(0, Op::Write, 4096, 4096)) }),
-        done(900, 0, Op::Write, 0),
-        TraceEvent::Issued(on(issue(1_900, Op::Flush, 0, 0))),
-        done(2_900, 1, Op::Flush, 1_900),
-        TraceEvent::Issued(on(issue(3_900, Op::Read, 64 * 512, 8192))),
-        done(5_900, 2, Op::Read, 3_900),
-    ]
-}
-
-#[test]
-fn blktrace_of_several_processors_and_either_byte_order() {
-    for big in [false, true] {
-        let dir = tempfile::tempdir().unwrap();
-        let path = two_processors(dir.path(), big);
-        for name in [path.clone(), dir.path().join("t.blktrace.1"), dir.path().join("t")] {
-            let trace = open(&name).unwrap();
-            assert_eq!(trace.form(), TraceFormat::Blktrace);
-            assert_eq!(
-                all(&mut *trace.steps().unwrap()).unwrap(),
-                expected(),
-                "{} big-endian: {big}",
-                name.display()
-            );
+    let record = |line: &String| match line.split(' ').collect::<Vec<_>>()[..] {
+        ["cpu", cpu, time_ns, happened, kinds, sector, bytes] if cpu == this => {
+            let happened = match happened {
+                "Q" => QUEUE,
+                "D" => ISSUE,
+                "C" => COMPLETE,
+                _ => 6,
+            };
+            let action = kinds.chars().map(bit).fold(happened, |all, bit| all | bit);
+            raw(big, number(time_ns), number(sector), number(bytes) as u32, action, 0)
         }
-    }
-}
-
-/// A flush that comes before a write is a request of its own, and the write waits for it.
-#[test]
-fn a_flush_before_a_write_is_a_flush_and_a_write() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("t.blktrace.0");
-    let records = [
-        raw(false, 10, 8, 512, QUEUE | WRITE | FLUSH, 0),
-        raw(false, 30, 8, 512, COMPLETE | WRITE | FLUSH, 0),
-    ];
-    std::fs::write(&path, records.concat()).unwrap();
-    let steps = all(&mut *open(&path).unwrap().steps().unwrap()).unwrap();
-    let ops: Vec<String> = steps
-        .iter()
-        .map(|step| match step {
-            TraceEvent::Issued(issue) => format!("{:?}", issue.op),
-            TraceEvent::Completed { number, .. } => format!("done {number}"),
-        })
-        .collect();
-    assert_eq!(ops, ["Flush", "done 0", "Write", "done 1"]);
+        ["message", text] if this == "0" => {
+            let mut record = raw(big, 900, 0, 0, bit('N') | 2, 0);
+            record[46 + usize::from(big)] = text.len() as u8;
+            [&record, text.as_bytes()].concat()
+        }
+        _ => Vec::new(),
+    };
+    lines.iter().flat_map(record).collect()
 }
 
 /// What is said of files that are no traces, or broken ones.

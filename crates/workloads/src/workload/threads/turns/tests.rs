@@ -12,18 +12,16 @@ fn form(time_ns: Option<u64>) -> Form {
     Form { name: "of a test", size_bytes: RECORDS * BLOCK, time_ns }
 }
 
+fn turns<'a>(phase: &'a Phase, form: Form, signals: &'a Signals) -> Turns<'a> {
+    let limit_ns = form.time_ns.unwrap_or(u64::MAX);
+    Turns { form, phase, block_bytes: BLOCK, order: None, limit_ns, signals }
+}
+
 /// A thread whose neighbour finishes while its I/O number `at` is in flight: its results, and the
 /// number of I/Os that it did.
 fn walled(phase: &Phase, form: Form, at: u64) -> (WorkerEnd, u64) {
     let signals = Signals::new(1);
-    let turns = Turns {
-        form,
-        phase,
-        block_bytes: BLOCK,
-        order: None,
-        limit_ns: form.time_ns.unwrap_or(u64::MAX),
-        signals: &signals,
-    };
+    let turns = turns(phase, form, &signals);
     let mut done = 0;
     let end = turns.run(|place| {
         assert_eq!(place, done % RECORDS * BLOCK);
@@ -70,16 +68,8 @@ fn with_a_time_of_its_own_no_thread_minds_the_others() {
 #[test]
 fn one_that_begins_after_the_stonewall_has_nothing() {
     let signals = Signals { stonewall: AtomicBool::new(true), ..Signals::new(1) };
-    let turns = |phase| Turns {
-        form: form(None),
-        phase,
-        block_bytes: BLOCK,
-        order: None,
-        limit_ns: u64::MAX,
-        signals: &signals,
-    };
     for phase in &PHASES {
-        let end = turns(phase).run(|_| Ok(())).unwrap();
+        let end = turns(phase, form(None), &signals).run(|_| Ok(())).unwrap();
         let moved = if phase.finishes { RECORDS * BLOCK } else { 0 };
         assert_eq!(
             (end.ledger.ops(), end.moved_bytes, end.iops()),
