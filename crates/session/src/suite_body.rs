@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{Extents, IoError, IoErrorKind};
 use record::units::Bytes;
-use record::{Cell, Flag, HostState, IoAccounting, Sample, Wait};
+use record::{Cell, CellError, Flag, HostState, IoAccounting, Sample, Wait};
 use store::{Journal, JournalEntry};
 use suite::{Backup, Plan, RunEnd, RunEvent, RunListener, RunOptions};
 
@@ -21,6 +21,9 @@ use program::exit::{OrExit, Result};
 
 /// Message before a test writes to a medium and restores it later.
 const BACKUP_NOTICE: &str = "To measure it, the medium is written: what is overwritten is kept in the run's directory first and restored at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
+
+/// What is said where another medium is found, or none.
+const IS_GONE: &str = "another one is in its place, or it has been out";
 
 /// The tests of a plan.
 #[derive(Default)]
@@ -79,8 +82,7 @@ impl Body for SuiteBody {
         let _raised_session = is_real.then(blockio::RaisedSession::of_this_process);
         let mut end = suite::run(medium, &mut *target.stage, plan, options, &mut keeper);
         if keeper.is_gone {
-            let error = "another one is in its place, or it has been out";
-            (end.failed, end.error) = (None, Some(IoError::general(IoErrorKind::Gone, error)));
+            (end.failed, end.error) = (None, Some(IoError::general(IoErrorKind::Gone, IS_GONE)));
         }
         Ok(end)
     }
@@ -170,6 +172,15 @@ impl JournalListener<'_> {
     }
 }
 
+/// A cell that failed, if its medium is no longer in place: a device that is removed may end I/Os
+/// with a medium error, or by a time-out, before the kernel knows that it is gone.
+fn of_going(cell: &Cell, is_in_place: &dyn Fn() -> bool) -> Option<Cell> {
+    let error = cell.error.filter(|error| error.kind == IoErrorKind::Medium && !is_in_place())?;
+    let error = CellError { kind: IoErrorKind::Gone, ..error };
+    let reason = cell.reason.as_ref().map(|reason| format!("{IS_GONE}; before that: {reason}"));
+    Some(Cell { error: Some(error), reason, ..cell.clone() })
+}
+
 impl RunListener for JournalListener<'_> {
     fn on_event(&mut self, event: &RunEvent<'_>) -> std::result::Result<(), String> {
         let begins = matches!(event, RunEvent::CellStarted { .. } | RunEvent::RoundStarted { .. });
@@ -177,7 +188,10 @@ impl RunListener for JournalListener<'_> {
             self.is_gone = true;
             return Err(String::new());
         }
-        let counted = self.counted(event);
+        let mut counted = self.counted(event);
+        if let Some(going) = counted.as_ref().and_then(|cell| of_going(cell, &*self.is_in_place)) {
+            (self.is_gone, counted) = (true, Some(going));
+        }
         let event = &match (event, &counted) {
             (RunEvent::CellFinished { index, .. }, Some(cell)) => {
                 RunEvent::CellFinished { index: *index, cell }
@@ -219,10 +233,21 @@ impl RunListener for JournalListener<'_> {
 #[cfg(test)]
 mod tests {
     use record::PlannedCell;
+    use suite::CellOutcome;
 
     use super::*;
     use crate::request::RunRequest;
     use crate::session::tests::session;
+
+    fn planned() -> PlannedCell {
+        PlannedCell {
+            id: "seek/1".into(),
+            test: "seek".into(),
+            params: record::Params::default(),
+            max_ns: 0,
+            max_written_bytes: 0,
+        }
+    }
 
     /// A card that was exchanged while the run went on.
     #[test]
@@ -232,13 +257,7 @@ mod tests {
         let session = session(RunRequest { target, ..RunRequest::default() }, scratch.path());
         let (mut journal, pending) = (session.journal, AtomicBool::new(false));
         let screen = Screen::open(1, true, Box::new(|| 0));
-        let cell = PlannedCell {
-            id: "seek/1".into(),
-            test: "seek".into(),
-            params: record::Params::default(),
-            max_ns: 0,
-            max_written_bytes: 0,
-        };
+        let cell = planned();
         for is_same in [true, false] {
             let mut listener = JournalListener {
                 journal: &mut journal,
@@ -254,5 +273,17 @@ mod tests {
             assert_eq!(listener.on_event(&begun).is_ok(), is_same);
             assert_eq!(listener.is_gone, !is_same);
         }
+    }
+
+    /// A card that was pulled out: the kernel reports an error before it knows that there is none.
+    #[test]
+    fn an_error_of_a_medium_that_is_gone_is_not_the_mediums() {
+        let error = CellError::of(IoErrorKind::Medium);
+        let cell = CellOutcome::new(&planned()).cell;
+        let failed = Cell { error: Some(error), ..cell.clone() };
+        let kept = |is_same| of_going(&failed, &|| is_same).and_then(|cell| cell.error);
+        assert_eq!(kept(true), None);
+        assert_eq!(kept(false).map(|error| error.kind), Some(IoErrorKind::Gone));
+        assert_eq!(of_going(&cell, &|| false), None, "it did not fail");
     }
 }

@@ -1,7 +1,7 @@
 //! Long waits of a run: which of them are hangs, and what errors behind a silence mean.
 
 use record::units::{Bytes, Nanos, saturating_sum};
-use record::{Asked, Cell, Direction, Flag, HANGS_NS, Record, SilentError, Wait};
+use record::{Asked, Cell, Direction, Flag, HANGS_NS, IoErrorKind, Record, SilentError, Wait};
 
 use crate::conclusions::speed::flush::Flush;
 use crate::figures::genuineness;
@@ -92,14 +92,23 @@ pub(crate) fn hangs(record: &Record) -> Option<Hangs> {
     Some(Hangs { many, of_ios, longest_ns, notes })
 }
 
+/// The waits that ended with an error, but for those of a cell that ended because its device went
+/// away.
+fn with_error(record: &Record) -> impl Iterator<Item = &Wait> {
+    let is_gone = |error: record::CellError| error.kind == IoErrorKind::Gone;
+    let is_of_going =
+        move |wait: &Wait| cell(record, wait).and_then(|cell| cell.error).is_some_and(is_gone);
+    of(record).filter(move |wait| wait.error.is_some() && !is_of_going(wait))
+}
+
 /// True if a place failed again when it was read once more.
 pub(crate) fn has_bad_place(record: &Record) -> bool {
-    of(record).any(|wait| wait.error == Some(SilentError::BadPlace))
+    with_error(record).any(|wait| wait.error == Some(SilentError::BadPlace))
 }
 
 /// True if an error behind a silence was of no fixed place: of the card, or of what carries it.
 pub(crate) fn is_of_no_place(record: &Record) -> bool {
-    of(record).any(|wait| wait.error == Some(SilentError::NoFixedPlace))
+    with_error(record).any(|wait| wait.error == Some(SilentError::NoFixedPlace))
 }
 
 /// Errors behind a silence, if all errors of the run are such; and a sentence on their place.
@@ -107,7 +116,7 @@ pub(crate) fn timed_out(
     record: &Record,
     failed_at: impl Iterator<Item = Option<u64>>,
 ) -> Option<(String, Vec<String>)> {
-    let errors: Vec<&Wait> = of(record).filter(|wait| wait.error.is_some()).collect();
+    let errors: Vec<&Wait> = with_error(record).collect();
     let longest_ns = errors.iter().map(|wait| wait.silent_ns).max()?;
     let is_silent = |at: Option<u64>| errors.iter().any(|wait| wait.offset_bytes == at);
     let many = errors.len() as u64;
