@@ -323,15 +323,11 @@ mod tests {
     fn cell(filesystem: &str, repeat: u32, figure: f64) -> Cell {
         let mut cell = Cell::begun(format!("{filesystem}#{repeat}"), "untar", Params::default());
         cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
-        let labels = [
-            ("work", "untar"),
-            ("filesystem", filesystem),
-            ("align", "no"),
-            ("mount_options", "noatime,discard"),
-            ("scheduler", "none"),
-        ];
-        cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        cell.labels.insert("repeat".to_owned(), repeat.to_string());
+        let [filesystem, mount_options, scheduler, work] =
+            [filesystem, "noatime,discard", "none", "untar"].map(str::to_owned);
+        let align = false;
+        let combination = Combination { filesystem, align, mount_options, scheduler, work };
+        cell.labels = combination.labels(repeat);
         cell
     }
 
@@ -341,10 +337,8 @@ mod tests {
         failed.reason = Some("=HYPERLINK(\"evil\")".to_owned());
         let mut detail = cell("ext4", 1, 9.0);
         detail.labels.insert("part".to_owned(), "1".to_owned());
-        detail
-            .metrics
-            .other
-            .insert("fairness".to_owned(), Estimate { value: 0.5, ci95: None, n: 4 });
+        let fairness = Estimate { value: 0.5, ci95: None, n: 4 };
+        detail.metrics.other.insert("fairness".to_owned(), fairness);
         let cells = vec![
             cell("xfs", 1, 50.0),
             cell("ext4", 2, 110.0),

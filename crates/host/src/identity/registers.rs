@@ -4,28 +4,23 @@
 use record::SpeedClasses;
 use record::units::{KIB, MIB};
 
-/// A register: bit 0 is the last bit of the last byte, as the standards count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Register(Vec<u8>);
+/// The hexadecimal digits of a register: bit 0 is the last bit of the last byte, as the standards
+/// count.
+struct Register<'a>(&'a str);
 
-impl Register {
-    /// Parses the hexadecimal text; `None` if it is not exactly `bytes` bytes.
-    pub fn from_hex(text: &str, bytes: usize) -> Option<Register> {
+impl Register<'_> {
+    /// `None` if the text is not exactly `bytes` bytes.
+    fn of(text: &str, bytes: usize) -> Option<Register<'_>> {
         let text = text.trim();
-        if text.len() != bytes * 2 || !text.is_ascii() {
-            return None;
-        }
-        let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
-        (0..text.len()).step_by(2).map(byte).collect::<Option<Vec<u8>>>().map(Register)
+        let is_whole = text.len() == bytes * 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_whole.then_some(Register(text))
     }
 
-    /// The bits from `high` down to `low`, both included, at most 64 of them.
+    /// The bits from `high` down to `low`, both included: whole digits, at most 16.
     fn bits(&self, high: usize, low: usize) -> u64 {
-        let last = self.0.len() * 8 - 1;
-        (low..=high).rev().fold(0, |value, bit| {
-            let byte = self.0[(last - bit) / 8];
-            value << 1 | u64::from(byte >> (bit % 8) & 1)
-        })
+        let bits = self.0.len() * 4;
+        let digits = &self.0[(bits - 1 - high) / 4..(bits - low) / 4];
+        u64::from_str_radix(digits, 16).unwrap_or_default()
     }
 
     /// The bytes from bit `high` down to bit `low` as text, without trailing blanks and NULs;
@@ -64,7 +59,7 @@ impl Cid {
 
     /// The register whose name ends at this bit.
     fn of(text: &str, end: usize) -> Option<Cid> {
-        let register = Register::from_hex(text, 16)?;
+        let register = Register::of(text, 16)?;
         let bits = |high, low| register.bits(high, low);
         Some(Cid {
             manufacturer: bits(127, 120) as u8,
@@ -77,7 +72,7 @@ impl Cid {
 
 /// Speed classes in the SD status register. A class that is 0 is not declared and becomes `None`.
 pub fn speed_classes(ssr: &str) -> Option<SpeedClasses> {
-    let register = Register::from_hex(ssr, 64)?;
+    let register = Register::of(ssr, 64)?;
     let bits = |high, low| register.bits(high, low);
     let declared = |value: u64| (value != 0).then_some(value as u32);
     Some(SpeedClasses {
@@ -110,20 +105,17 @@ pub fn sd_manufacturer(id: u8) -> Option<&'static str> {
     Some(match id {
         0x01 => "Panasonic",
         0x02 => "Toshiba/Kingston/Viking",
-        0x03 => "SanDisk",
-        0x08 => "Silicon Power",
+        0x03 | 0x30 => "SanDisk",
+        0x08 | 0x31 => "Silicon Power",
         0x18 => "Infineon",
         0x1b => "Transcend/Samsung",
-        0x1c | 0x1e => "Transcend",
+        0x1c | 0x1e | 0x74 => "Transcend",
         0x1d => "Corsair/AData",
         0x1f | 0x41 => "Kingston",
         0x27 => "Delkin/Phison",
         0x28 => "Lexar",
-        0x30 => "SanDisk",
-        0x31 => "Silicon Power",
         0x33 => "STMicroelectronics",
         0x6f => "STMicroelectronics/Silicon Motion",
-        0x74 => "Transcend",
         0x76 => "Patriot",
         0x82 => "Gobe/Sony",
         0x9c => "Angelbird",

@@ -66,14 +66,9 @@ impl Bench {
             };
         if medium == Medium::Partitioned {
             let sectors = (DEVICE_BYTES / 512).to_string();
-            assert!(
-                Command::new("addpart")
-                    .arg(device.path())
-                    .args(["1", "0", &sectors])
-                    .status()
-                    .unwrap()
-                    .success()
-            );
+            let mut addpart = Command::new("addpart");
+            addpart.arg(device.path()).args(["1", "0", &sectors]);
+            assert!(addpart.status().unwrap().success());
         }
         Some(Bench { device, medium, dir })
     }
@@ -275,12 +270,8 @@ fn a_device_without_rights_names_root_and_the_directory() {
     let Some(bench) = Bench::new(Medium::Empty) else { return };
     let device = bench.word();
     let Some(message) = refusal_to_another_user(device) else { return };
-    assert_eq!(
-        message,
-        format!(
-            "no right to open '{device}'; run it as root, or name a directory on the medium instead"
-        )
-    );
+    let way_out = "run it as root, or name a directory on the medium instead";
+    assert_eq!(message, format!("no right to open '{device}'; {way_out}"));
 }
 
 const CHILD: &str = "FLASHMARK_TEST_STAGES_ON";
@@ -388,12 +379,9 @@ fn forged_note_undoes_nothing(medium: Medium) {
     let _ = clean_changes(&elsewhere).unwrap();
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "it found nothing of its own left");
     // a loop device in use is detached by its last user: then it says so
-    let autoclear =
-        fs::read_to_string(format!("/sys/dev/block/{}/loop/autoclear", staged.number()));
-    assert!(
-        autoclear.is_err() || autoclear.unwrap().trim() == "0",
-        "the loop device was told to go"
-    );
+    let number = staged.number();
+    let autoclear = fs::read_to_string(format!("/sys/dev/block/{number}/loop/autoclear"));
+    assert_eq!(autoclear.unwrap_or("0".to_owned()).trim(), "0", "the loop device was told to go");
     prove_on_device(&Roots::default(), staged.mount_point(), staged.number()).unwrap();
     staged.undo().unwrap();
     claim.retake().unwrap();

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::kernel::{Action, BlockEvent, Interpreter};
@@ -37,14 +37,9 @@ mod bits {
     pub const ACTION: u32 = 0xff;
 }
 
-/// True if these are the first bytes of such a file.
-pub(super) fn is_begun(head: &[u8]) -> bool {
-    head.len() >= 4 && byte_order(head).is_some()
-}
-
-/// True if the numbers are big-endian; `None` if it is no such file.
-fn byte_order(head: &[u8]) -> Option<bool> {
-    let bytes = [head[0], head[1], head[2], head[3]];
+/// True if the numbers are big-endian; `None` if these are not the first bytes of such a file.
+pub(super) fn byte_order(head: &[u8]) -> Option<bool> {
+    let bytes = *head.first_chunk()?;
     match (u32::from_le_bytes(bytes) & !0xff, u32::from_be_bytes(bytes) & !0xff) {
         (MAGIC, _) => Some(false),
         (_, MAGIC) => Some(true),
@@ -88,14 +83,14 @@ impl Source {
     /// `None` for a file of a processor that was idle.
     fn open(path: &Path) -> Result<Option<Source>, TraceError> {
         let unreadable = |error| TraceError::unreadable(path, &error);
-        let mut file = File::open(path).map_err(unreadable)?;
-        let mut head = [0; 4];
-        let got = fill(&mut file, &mut head, path)?;
-        if got == 0 {
+        let file = File::open(path).map_err(unreadable)?;
+        let mut input = BufReader::with_capacity(256 << 10, file);
+        let head = input.fill_buf().map_err(unreadable)?;
+        if head.is_empty() {
             return Ok(None);
         }
         let foreign = || TraceError::damaged(path, "byte 0", "it is no file of blktrace's");
-        let big_endian = if got < 4 { None } else { byte_order(&head) }.ok_or_else(foreign)?;
+        let big_endian = byte_order(head).ok_or_else(foreign)?;
         let version = u32::from(if big_endian { head[3] } else { head[0] });
         if version != VERSION {
             let found = format!(
@@ -103,7 +98,6 @@ impl Source {
             );
             return Err(TraceError::of(path, found));
         }
-        let input = BufReader::with_capacity(256 << 10, File::open(path).map_err(unreadable)?);
         Ok(Some(Source {
             path: path.to_owned(),
             input,

@@ -51,19 +51,18 @@ pub fn open(path: &Path) -> Result<Trace, TraceError> {
     let mut head = vec![0; HEAD_BYTES];
     let got = fill(&mut File::open(path).map_err(unreadable)?, &mut head, path)?;
     head.truncate(got);
-    let idle_processor = head.is_empty() && blktrace::siblings(path).len() > 1;
-    if head.is_empty() && !idle_processor {
-        return Err(TraceError::of(path, "is empty"));
-    }
-    let form = if idle_processor { Some(TraceFormat::Blktrace) } else { recognise(&head) };
-    let Some(form) = form else {
-        return Err(TraceError::unknown(path, &beginning(&head)));
+    let unknown = || TraceError::unknown(path, &beginning(&head));
+    let form = match head.is_empty() {
+        false => recognise(&head).ok_or_else(unknown)?,
+        // Of a processor that was idle.
+        true if blktrace::siblings(path).len() > 1 => TraceFormat::Blktrace,
+        true => return Err(TraceError::of(path, "is empty")),
     };
     Ok(Trace { path: path.to_owned(), form })
 }
 
 fn recognise(head: &[u8]) -> Option<TraceFormat> {
-    if blktrace::is_begun(head) {
+    if blktrace::byte_order(head).is_some() {
         return Some(TraceFormat::Blktrace);
     }
     let text = String::from_utf8_lossy(head);
