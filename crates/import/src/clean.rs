@@ -57,8 +57,8 @@ fn has(bytes: &[u8], words: &[u8]) -> bool {
 }
 
 fn utf16(bytes: &[u8], word: fn([u8; 2]) -> u16) -> String {
-    let words = bytes.chunks_exact(2).map(|pair| word([pair[0], pair[1]]));
-    char::decode_utf16(words).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    let words: Vec<u16> = bytes.chunks_exact(2).map(|pair| word([pair[0], pair[1]])).collect();
+    String::from_utf16_lossy(&words)
 }
 
 impl CleanText {
@@ -73,7 +73,7 @@ impl CleanText {
             self.damaged.push(self.numbers.len());
         }
         let tidy = tidied(&text);
-        let tidy = if is_markup { Cow::Borrowed(tidy.as_str()) } else { without_tags(&tidy) };
+        let tidy = if is_markup { tidy } else { without_tags(tidy) };
         tidy.split('\n').for_each(|piece| self.piece(number, piece, is_markup));
     }
 
@@ -102,6 +102,7 @@ const ESCAPES: &str = "\u{1b}(?:\\[[^@-~]*[@-~]?|\\][^\u{7}]*\u{7}?|[()].?|.?)";
 /// Tags of web pages that end a line.
 const BREAKS: &str = "(?i)<(?:br|/?p|/div|/?pre|/tr|/li|hr)/?(?:[ \t][^>]{0,200})?>";
 const INLINE: &str = "(?i)<(?:/?(?:code|tt|b|i|em|strong|span|ul|blockquote|td|th|table|samp)|div|li|tr|/font)/?(?:[ \t][^>]{0,200})?>";
+/// The one for "&" is the last, as it may be part of another's text.
 const ENTITIES: [(&str, &str); 10] = [
     ("&nbsp;", " "),
     ("&lt;", "<"),
@@ -135,17 +136,13 @@ fn tidied(text: &str) -> String {
 }
 
 /// Removes the tags and entities of web pages.
-fn without_tags(text: &str) -> Cow<'_, str> {
+fn without_tags(text: String) -> String {
     if !text.contains(['<', '&']) {
-        return Cow::Borrowed(text);
+        return text;
     }
-    let broken = re!(BREAKS).replace_all(text, "\n");
-    let plain = re!(INLINE).replace_all(&broken, " ");
-    let entity = re!("&(?:nbsp|lt|gt|quot|#39|micro|mu|#181|thinsp|amp);");
-    let put = |found: &regex::Captures| {
-        ENTITIES.iter().find(|(name, _)| *name == &found[0]).map_or("", |(_, put)| *put)
-    };
-    Cow::Owned(entity.replace_all(&plain, put).into_owned())
+    let broken = re!(BREAKS).replace_all(&text, "\n");
+    let plain = re!(INLINE).replace_all(&broken, " ").into_owned();
+    ENTITIES.iter().fold(plain, |text, (name, put)| text.replace(name, put))
 }
 
 /// Removes the `> ` of mail and the bullet of a list at the beginning.

@@ -43,39 +43,35 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     }
 }
 
+/// Columns, our names of them, and the factors for their values; `?` is a direction.
+const COLUMNS: [(&str, &str, f64); 17] = [
+    ("r/s", "read_iops", 1.0),
+    ("w/s", "write_iops", 1.0),
+    ("d/s", "discards_per_s", 1.0),
+    ("f/s", "flushes_per_s", 1.0),
+    ("?sec/s", "?_bps", 512.0),
+    ("?kB/s", "?_bps", KIB as f64),
+    ("?MB/s", "?_bps", MIB as f64),
+    ("?rqm/s", "?_merges_per_s", 1.0),
+    ("%?rqm", "?_merges_percent", 1.0),
+    ("await", "await_ns", 1e6),
+    ("?_await", "?_await_ns", 1e6),
+    ("avgrq-sz", "request_bytes", 512.0),
+    ("areq-sz", "request_bytes", KIB as f64),
+    ("?areq-sz", "?_request_bytes", KIB as f64),
+    ("avgqu-sz|aqu-sz", "queue_length", 1.0),
+    ("svctm", "service_ns", 1e6),
+    ("%util", "busy_percent", 1.0),
+];
+const WAYS: [(&str, &str); 4] = [("r", "read"), ("w", "write"), ("d", "discard"), ("f", "flush")];
+
 /// Our name of a column, and the factor for its values.
 fn of_column(name: &str) -> Option<(String, f64)> {
-    let fixed = match name {
-        "r/s" => ("read_iops", 1.0),
-        "w/s" => ("write_iops", 1.0),
-        "d/s" => ("discards_per_s", 1.0),
-        "f/s" => ("flushes_per_s", 1.0),
-        "await" => ("await_ns", 1e6),
-        "avgrq-sz" => ("request_bytes", 512.0),
-        "areq-sz" => ("request_bytes", KIB as f64),
-        "avgqu-sz" | "aqu-sz" => ("queue_length", 1.0),
-        "svctm" => ("service_ns", 1e6),
-        "%util" => ("busy_percent", 1.0),
-        _ => ("", 0.0),
-    };
-    if !fixed.0.is_empty() {
-        return Some((fixed.0.to_owned(), fixed.1));
-    }
-    let ways = [("r", "read"), ("w", "write"), ("d", "discard"), ("f", "flush")];
-    let (share, rest) = name.strip_prefix('%').map_or((false, name), |rest| (true, rest));
-    let (_, way) = ways.iter().find(|(letter, _)| rest.starts_with(letter))?;
-    let (what, factor) = match rest.get(1..)? {
-        "rqm" if share => ("merges_percent", 1.0),
-        _ if share => return None,
-        "sec/s" => ("bps", 512.0),
-        "kB/s" => ("bps", KIB as f64),
-        "MB/s" => ("bps", MIB as f64),
-        "rqm/s" => ("merges_per_s", 1.0),
-        "_await" => ("await_ns", 1e6),
-        "areq-sz" => ("request_bytes", KIB as f64),
-        _ => return None,
-    };
-    Some((format!("{way}_{what}"), factor))
+    COLUMNS.iter().find_map(|(theirs, ours, factor)| {
+        let is_it = |letter: &str| theirs.replace('?', letter).split('|').any(|it| it == name);
+        let (_, way) = WAYS.iter().find(|(letter, _)| is_it(letter))?;
+        Some((ours.replace('?', way), *factor))
+    })
 }
 
 fn of_look(known: &Known) -> Made {

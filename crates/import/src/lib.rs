@@ -199,8 +199,7 @@ pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, Imp
     if let Some(records) = own(&cleaned.text) {
         return records.map(|records| Import { records, ..Import::default() });
     }
-    let lines = text::lines_of(&cleaned.text);
-    let source = ImportText::new(&cleaned.text, &lines);
+    let source = ImportText::new(&cleaned.text);
     let mut reading = Reading::new(&cleaned, &source);
     let (found, tool) = all(&source, hints, &mut reading);
     if found.is_empty() {

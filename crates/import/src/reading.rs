@@ -24,7 +24,7 @@ impl<'a> Reading<'a> {
     pub fn new(cleaned: &'a CleanText, source: &'a ImportText<'a>) -> Reading<'a> {
         Reading {
             cleaned,
-            lines: source.lines,
+            lines: &source.lines,
             taken: vec![false; source.lines.len()],
             refused: Vec::new(),
             cells: 0,

@@ -348,7 +348,7 @@ impl Tool {
         })
     }
 
-    /// Kind of a line; the line, with those to which it was wrapped; and their number.
+    /// Kind of a line; the line, with one or two to which it was wrapped; and their number.
     fn kind(&self, source: &ImportText, at: usize, line: &str) -> Option<(usize, String, usize)> {
         let is_whole = |kind: &usize| !matches!(self.lines[*kind].1, Does::Wraps);
         let kinds = |line: &str| {
@@ -359,12 +359,16 @@ impl Tool {
         };
         let of_line = kinds(line);
         let first = *of_line.first()?;
-        if !is_whole(&first) {
-            let joined = |line: &str| kinds(line).first().copied().filter(|kind| *kind < first);
+        let mut joined = line.trim_end().to_owned();
+        for count in (2..=3).take_while(|_| !is_whole(&first)) {
+            let next = source.line(at + count - 1).trim();
             // A line of its own is not the rest of another.
-            let is_rest = |line: &str| !kinds(line).iter().any(is_whole);
-            if let Some((kind, line, lines)) = source.wrapped(at, joined, is_rest) {
-                return Some((kind, line, lines));
+            if kinds(next).iter().any(is_whole) {
+                break;
+            }
+            joined = format!("{joined} {next}");
+            if let Some(kind) = kinds(&joined).first().filter(|kind| **kind < first) {
+                return Some((*kind, joined, count));
             }
         }
         let whole = of_line.into_iter().find(is_whole)?;

@@ -23,27 +23,22 @@ pub(crate) fn group<'a>(captured: &Captures<'a>, number: usize) -> &'a str {
 /// Longest line that is read, in bytes; fio's JSON has shorter ones, and so has everything else.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// Splits a text into lines without their ends; over-long ones become empty lines.
-pub(super) fn lines_of(text: &str) -> Vec<&str> {
-    text.lines().map(|line| if line.len() > LONGEST_LINE { &line[..0] } else { line }).collect()
-}
-
 /// A text in lines.
-#[derive(Clone, Copy)]
 pub(super) struct ImportText<'a> {
     /// The whole text, lines that are too long included.
     pub text: &'a str,
-    /// Lines of the text.
-    pub lines: &'a [&'a str],
+    /// Lines of the text without their ends; those that are too long are empty.
+    pub lines: Vec<&'a str>,
 }
 
 impl<'a> ImportText<'a> {
-    pub fn new(text: &'a str, lines: &'a [&'a str]) -> ImportText<'a> {
-        ImportText { text, lines }
+    pub fn new(text: &'a str) -> ImportText<'a> {
+        let cut = |line: &'a str| if line.len() > LONGEST_LINE { &line[..0] } else { line };
+        ImportText { text, lines: text.lines().map(cut).collect() }
     }
 
     /// Lines with their numbers, from 0.
-    pub fn numbered(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
+    pub fn numbered(&self) -> impl Iterator<Item = (usize, &'a str)> {
         self.lines.iter().copied().enumerate()
     }
 
@@ -56,29 +51,6 @@ impl<'a> ImportText<'a> {
     pub fn place_of(&self, byte: usize) -> usize {
         let start = |line: &str| (line.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         self.lines.partition_point(|line| start(line) <= byte).saturating_sub(1)
-    }
-
-    /// Parses a line that is joined with the next one or two, if they may be its rest; returns what
-    /// was parsed, the whole line, and the number of lines.
-    pub fn wrapped<T>(
-        &self,
-        at: usize,
-        read: impl Fn(&str) -> Option<T>,
-        is_rest: impl Fn(&str) -> bool,
-    ) -> Option<(T, String, usize)> {
-        let mut joined = self.line(at).trim_end().to_owned();
-        for count in 2..=3 {
-            let next = self.line(at + count - 1).trim();
-            if !is_rest(next) {
-                return None;
-            }
-            joined.push(' ');
-            joined += next;
-            if let Some(found) = read(&joined) {
-                return Some((found, joined, count));
-            }
-        }
-        None
     }
 
     /// True if the text contains these words.
