@@ -7,7 +7,7 @@ use record::{Cell, Direction, Params, Path, Pattern, Region};
 
 use super::imported_run::{ImportedRun, cell, io, label, note, other, rates};
 use super::table::{Known, Made, Tool, tool};
-use super::text::{number, prefix, short, size, time, with_unit};
+use super::text::{moment, number, prefix, short, size, time, with_unit};
 
 /// A line of CSV: what precedes its figures, and what is between those of data and of files.
 macro_rules! csv {
@@ -130,9 +130,8 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     if run.version.is_empty() && (known.has("csv_data") || known.has("version")) {
         run.version = short(if known.has(version) { known.text(version) } else { "1.03" }, 20);
     }
-    let began = known.count("csv_began").and_then(|began| i64::try_from(began).ok());
-    let began = began.and_then(|began| jiff::Timestamp::from_second(began).ok());
-    run.started = run.started.take().or(began.map(|moment| moment.to_string()));
+    let began = known.number("csv_began").and_then(moment);
+    run.started = run.started.take().or(began);
     if known.has("csv_data") {
         ["version", "row", "data", "creates"].iter().for_each(|name| known.drop(name));
     }

@@ -1,12 +1,12 @@
 //! dd: its summaries, in the languages of coreutils, and the list "Block: / Write: / Read:" that
 //! people make from a sweep over block sizes.
 
-use record::units::KIB;
+use record::units::{Bytes, KIB};
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
 
 use super::imported_run::{ImportedRun, cell, io, label, moved, note, our_test, rate, whole_ns};
 use super::table::{Known, Made, Tool, tool};
-use super::text::{self, prefix, rate_in, re, size, wanted, whole, with_unit};
+use super::text::{self, rate_in, re, size, wanted, whole, with_unit};
 
 /// Words and their order differ by language; the order of the figures is common to all: bytes (no
 /// other number precedes them), time, rate.
@@ -107,13 +107,6 @@ fn rate_of(text: &str) -> Option<f64> {
     rate_in(value, &unit.chars().map(latin).collect::<String>(), 1000.0)
 }
 
-/// Bytes of a size with dd's own suffixes: K and KiB are 1024, kB is 1000.
-fn dd_size(text: &str) -> Option<u64> {
-    let decimal = text.strip_suffix('B').filter(|text| text.ends_with(['k', 'K', 'M', 'G']));
-    let Some((value, letter)) = decimal.and_then(with_unit) else { return size(text) };
-    Some((value * prefix(letter, 1000.0)?) as u64)
-}
-
 fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
     if command.is_empty() {
         let path = Path::Buffered;
@@ -157,7 +150,8 @@ fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
         None => "dd:copy",
     };
     let made_up = if input == "/dev/zero" { Content::Zeros } else { Content::Incompressible };
-    let block = block_bytes.or_else(|| dd_size(all("bs").next_back()?));
+    // K and KiB are 1024, kB is 1000.
+    let block = block_bytes.or_else(|| Some(all("bs").next_back()?.parse::<Bytes>().ok()?.0));
     let params = Params {
         region: (!place.starts_with("/dev/")).then_some(Region::File),
         sync,

@@ -7,6 +7,7 @@ use record::{
     Cell, Content, Direction, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Path,
     Pattern, Region, Target, TargetKind, metric, test,
 };
+use stats::smallest_sample;
 
 use super::MAX_MEDIA;
 
@@ -243,12 +244,6 @@ pub(super) fn whole_ns(ns: f64) -> u64 {
     ns.round() as u64
 }
 
-/// True if `n` samples are enough for a percentile: one of them is beyond it with 95 % probability
-/// (docs/field/statistics.md#percentiles).
-pub(super) fn enough_for(share: f64, n: u64) -> bool {
-    n as f64 >= (0.05_f64.ln() / share.ln()).ceil()
-}
-
 /// Relative width of the time buckets of tools: a percentile may be so far beyond the extremes and
 /// still be one of them.
 const BUCKET: f64 = 1.0 / 64.0;
@@ -268,7 +263,7 @@ pub(super) fn percentiles(
     let (least, most) = (low as f64 * (1.0 - BUCKET), high as f64 * (1.0 + BUCKET));
     let mut odd = Vec::new();
     let mut at = |share: f64, name| {
-        let ns = by_share(share).filter(|value| *value > 0.0 && enough_for(share, n))?;
+        let ns = by_share(share).filter(|value| *value > 0.0 && n >= smallest_sample(share))?;
         if (least..=most).contains(&ns) {
             return Some(whole_ns(ns).clamp(low, high));
         }

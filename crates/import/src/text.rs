@@ -1,5 +1,7 @@
 //! Text as tools print it, and the numbers in it.
 
+use record::Moment;
+use record::units::SECOND_NS;
 use regex::Captures;
 
 pub(crate) use super::imported_run::short;
@@ -179,6 +181,12 @@ pub(super) fn time_ns(value: f64, unit: &str) -> Option<f64> {
         _ => return None,
     };
     Some(tidy(value * factor))
+}
+
+/// Moment in RFC 3339, so many seconds after the beginning of 1970.
+pub(super) fn moment(seconds: f64) -> Option<String> {
+    let seconds = Some(seconds).filter(|seconds| (0.0..1e11).contains(seconds))? as i128;
+    Some(Moment(seconds * i128::from(SECOND_NS)).to_string())
 }
 
 /// Figure of a line, or why it cannot be read.

@@ -74,8 +74,7 @@ pub const LAYERS: &[Layer] = &[
         "the tools look at what the programs do, not at their parts"),
 ];
 
-/// Crates from outside that only some of ours may depend on. (`import` has `jiff` to read the
-/// moments that other tools note; `clippy.toml` keeps it from asking a clock.)
+/// Crates from outside that only some of ours may depend on.
 const OWNED: &[(&str, &[&str], &str)] = &[
     ("libc", &["blockio"], "raw system calls need unsafe code, which lives in blockio"),
     ("io-uring", &["blockio"], "raw system calls need unsafe code, which lives in blockio"),
@@ -85,11 +84,7 @@ const OWNED: &[(&str, &[&str], &str)] = &[
         "only programs know a command line",
     ),
     ("indicatif", &["flashmark", "session"], "only programs know a terminal"),
-    (
-        "jiff",
-        &["import", "lab"],
-        "the wall clock is read by programs, and `record::Moment` reads times",
-    ),
+    ("jiff", &["lab"], "the wall clock is read by programs, and `record::Moment` reads times"),
     ("jsonschema", &["flashmark", "results", "xtask"], "it is for tests, and large"),
 ];
 

@@ -18,7 +18,7 @@ use crate::imported_run::{
 };
 use crate::reading::Reading;
 use crate::table::{Made, Tool, tool};
-use crate::text::{ImportText, re, short};
+use crate::text::{ImportText, moment, re, short};
 
 pub(crate) static JSON: Tool = tool! {
     "", "fio JSON", 1000.0;
@@ -257,11 +257,6 @@ impl JobOut {
             None => &mut self.mixed,
         }
     }
-}
-
-fn moment(seconds: f64) -> Option<String> {
-    let seconds = Some(seconds).filter(|seconds| (0.0..1e11).contains(seconds))?;
-    jiff::Timestamp::from_second(seconds as i64).ok().map(|moment| moment.to_string())
 }
 
 /// Cells of a document, each with the path of its file and its line. The clones of a job (`numjobs`)

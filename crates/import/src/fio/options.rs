@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use record::units::Nanos;
 use record::{Content, Direction, Params, Path, Pattern, Region, Sync};
 use serde_json::Value;
 
 use crate::imported_run::BUFFERED;
-use crate::text::{number, short, size, time};
+use crate::text::{number, short, size};
 
 /// Options of a job as fio repeats them in its output.
 pub(super) type Options = BTreeMap<String, Value>;
@@ -112,10 +113,8 @@ impl Job {
         job.set_depth(&or(&["ioengine"], "psync"), count("iodepth"));
         job.blocks = blocks(&or(&["bs", "blocksize"], "4k"));
         job.filename = or(&["filename"], "");
-        // "5" and "5s" are seconds, "2m" minutes.
-        let limit = or(&["runtime", "timeout"], "");
-        let limit = time(&limit).or_else(|| Some(number(&limit)? * 1e9));
-        job.time_limit_ms = limit.filter(|ns| *ns > 0.0).map(|ns| ns / 1e6);
+        let limit = or(&["runtime", "timeout"], "").parse::<Nanos>().ok();
+        job.time_limit_ms = limit.map(|ns| ns.0 as f64 / 1e6).filter(|ms| *ms > 0.0);
         let is_direct = is_on("direct") || or(&["buffered"], "1") == "0";
         if !is_direct {
             job.notes.push(BUFFERED.to_owned());
