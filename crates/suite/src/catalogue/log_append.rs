@@ -20,6 +20,7 @@ use stats::latency;
 
 settings! {
     LogAppendSettings {
+        span: Size = "32MiB", "file size; a raw medium is used from its middle on";
         time: Time = "12s", "how long";
         in_a_row: Time = "6s", "time limit lines then come one right after the other";
     }
@@ -37,8 +38,6 @@ spec! {
 /// Appends durable lines at a steady pace, then one right after the other, in one cell.
 pub struct LogAppend;
 
-/// Bytes of the file; a raw medium is used from its middle on.
-const SPAN_BYTES: u64 = 32 * MIB;
 /// Lines a second of the steady pace.
 const LINES_PER_S: u64 = 10;
 /// The writes of a line that fits into the last block, and of one that needs a new block.
@@ -67,7 +66,7 @@ impl Procedure for LogAppend {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, LogAppendSpec>) -> Planned {
-        let found = preconditioned_span(cells.target, SPAN_BYTES);
+        let found = preconditioned_span(cells.target, settings.span);
         let Some(span) = cells.or_skip(found) else { return Ok(()) };
         let (lines_per_s, paced_ns) = (LINES_PER_S, settings.time);
         let writes = cells.writes(Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
