@@ -116,20 +116,16 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 fn places_of(record: &Record, work: &str) -> WorkPlaces {
     // A failure of the medium says nothing about a combination; earlier results count.
-    let counts = |cell: &&Cell| {
-        cell.label("work") == work && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium()
-    };
+    let counts = |cell: &&Cell| cell.label("work") == work && cell.is_of_combination();
     let cells = || record.cells.iter().filter(counts);
     let mut by_combination: BTreeMap<Combination, Vec<&Cell>> = BTreeMap::new();
     cells().for_each(|cell| by_combination.entry(Combination::of(cell)).or_default().push(cell));
     let headlines = |cells: &[&Cell]| -> Vec<(f64, bool)> {
-        let heads =
-            cells.iter().filter(|cell| cell.label("part").is_empty() && cell.stop != Stop::Error);
+        let heads = cells.iter().filter(|cell| cell.is_headline() && cell.stop != Stop::Error);
         heads.filter_map(|cell| cell.work_result()).collect()
     };
     let failure = |cells: &[&Cell]| {
-        let failed =
-            cells.iter().find(|cell| cell.label("part").is_empty() && cell.stop == Stop::Error);
+        let failed = cells.iter().find(|cell| cell.is_headline() && cell.stop == Stop::Error);
         failed.map(|cell| cell.reason.clone().unwrap_or_else(|| "it failed".to_owned()))
     };
     let (mut combinations, mut failed, mut is_cut_short) = (Vec::new(), Vec::new(), false);

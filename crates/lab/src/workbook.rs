@@ -65,9 +65,7 @@ fn texts(combination: &Combination) -> impl Iterator<Item = Value> {
 /// All tries, by work and combination: rows of the sheet "Results".
 fn tries(record: &Record) -> Vec<Vec<Value>> {
     let is_headline = |cell: &&Cell| {
-        !cell.label("filesystem").is_empty()
-            && cell.label("part").is_empty()
-            && cell.stop != Stop::Interrupted
+        !cell.label("filesystem").is_empty() && cell.is_headline() && cell.stop != Stop::Interrupted
     };
     let mut heads: Vec<&Cell> = record.cells.iter().filter(is_headline).collect();
     let repeat = |cell: &Cell| cell.label("repeat").parse::<u32>().unwrap_or(0);

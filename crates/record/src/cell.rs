@@ -338,6 +338,16 @@ impl Cell {
         rate.or(time).filter(|(value, _)| *value > 0.0 && value.is_finite())
     }
 
+    /// True if it is the headline of a try of a combination, and no detail of one.
+    pub fn is_headline(&self) -> bool {
+        self.label("part").is_empty()
+    }
+
+    /// True if it says something about its combination: it was not cut short, nor failed by the medium.
+    pub fn is_of_combination(&self) -> bool {
+        self.stop != Stop::Interrupted && !self.is_failed_by_medium()
+    }
+
     /// True if a try of a matrix failed because of the medium, not of the combination: its label
     /// [`FAILED_BY`] says so.
     pub fn is_failed_by_medium(&self) -> bool {

@@ -4,18 +4,14 @@
 use findings::matrix::{CombinationResult, ContestRank, Matrix, WorkPlaces};
 use record::text::printable;
 use record::units::significant;
-use record::{Cell, Ended, Record, Stop, TargetKind};
+use record::{Cell, Ended, Record, TargetKind};
 
 use crate::tables::Table;
 use crate::words;
 
 /// Sentence on an unfinished matrix: it counts tries, not the cells of each.
 pub fn state(record: &Record) -> Option<String> {
-    let is_done = |cell: &&Cell| {
-        cell.label("part").is_empty()
-            && cell.stop != Stop::Interrupted
-            && !cell.is_failed_by_medium()
-    };
+    let is_done = |cell: &&Cell| cell.is_headline() && cell.is_of_combination();
     let tries = record.cells.iter().filter(is_done).count();
     let how = match record.run.ended {
         Ended::Complete => return None,

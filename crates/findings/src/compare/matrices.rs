@@ -95,7 +95,7 @@ fn tried<'a>(matrices: &[(&'a Record, Matrix)], work: &str) -> Option<WorkResult
 }
 
 fn is_headline(cell: &Cell, work: &str) -> bool {
-    cell.label("work") == work && cell.label("part").is_empty() && !cell.stop.cut_short()
+    cell.label("work") == work && cell.is_headline() && !cell.stop.cut_short()
 }
 
 /// Reason why a work of one medium differs from that of the others.

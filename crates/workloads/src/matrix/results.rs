@@ -27,12 +27,7 @@ impl<'a> Results<'a> {
             larger_is_better: BTreeMap::new(),
             took_ns: Vec::new(),
         };
-        let counts = |cell: &&Cell| {
-            cell.label("part").is_empty()
-                && cell.stop != Stop::Interrupted
-                && !cell.is_failed_by_medium()
-        };
-        for cell in cells.iter().filter(counts) {
+        for cell in cells.iter().filter(|cell| cell.is_headline() && cell.is_of_combination()) {
             let combination = Combination::of(cell);
             if let Some(number) = combinations.iter().position(|known| *known == combination)
                 && let Ok(repeat) = cell.label("repeat").parse()
