@@ -11,6 +11,7 @@ pub(crate) mod logger;
 pub(crate) mod need;
 mod recording;
 mod root_disk;
+pub(crate) mod use_names;
 
 use record::units::{Bytes, Nanos};
 use record::{Condition, Finding, Fitness, Record, Use, metric, test};

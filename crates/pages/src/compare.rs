@@ -126,7 +126,7 @@ mod tests {
         let found = findings::compare(&[demo::slow_card(), demo::good()]);
         let text = summary(&found, 80);
         assert!(text.lines().next().is_some_and(|line| line.contains("Transcend")), "{text}");
-        assert!(text.contains("root-disk: SanDisk"), "{text}");
+        assert!(text.contains("a Raspberry Pi: SanDisk"), "{text}");
         assert!(details(&found, 80).contains("is faster at every size."));
         let page = comparison(&found);
         assert!(page.contains("<table") && page.contains("SanDisk Extreme A1"), "{page}");

@@ -196,7 +196,7 @@ pub fn content(comparison: &MediaComparison, ranges: Ranges) -> ComparisonConten
             table: levels::table(found),
         }),
         left_out: levels.map(|found| all_printable(&found.left_out)).unwrap_or_default(),
-        ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
+        ranks: comparison.ranks.iter().map(|rank| (rank.name.clone(), order(rank))).collect(),
         columns: columns(comparison)
             .into_iter()
             .map(|at| (at, names.head(at).to_owned()))

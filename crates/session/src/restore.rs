@@ -116,12 +116,15 @@ fn may_pass(failure: &Failure) -> bool {
 }
 
 fn not_there(why: &str, exit: Exit, dir: &RunDir) -> Failure {
-    let error = anyhow::anyhow!(
-        "{why}. NOT RESTORED: {}; put the medium in and type: flashmark restore {}",
-        size_left(dir),
-        dir.name()
-    );
-    Failure { exit, error }
+    let (left, run) = (size_left(dir), dir.name());
+    let mut text =
+        format!("{why}. NOT RESTORED: {left}; put the medium in and type: flashmark restore {run}");
+    if exit == Exit::Refused {
+        text += &format!(
+            ". If this is that medium, and was written to since, flashmark restore {run} --forget gives up what was kept"
+        );
+    }
+    Failure { exit, error: anyhow::anyhow!(text) }
 }
 
 fn size_left(dir: &RunDir) -> String {

@@ -216,12 +216,7 @@ fn ranked(rank: &findings::Rank) -> (String, Vec<String>) {
     let left_out = rank.left_out.iter();
     let left_out =
         left_out.map(|(name, why)| format!("{}: not ranked, {}", printable(name), printable(why)));
-    let wanted = match rank.wanted.strip_prefix("video=").and_then(|rate| rate.strip_suffix("Mbit"))
-    {
-        Some(rate) => format!("Video of {rate} Mbit/s"),
-        None => capitalised(&words::test(&rank.wanted)),
-    };
-    (wanted, rank.order.iter().map(place).chain(left_out).collect())
+    (capitalised(&rank.name), rank.order.iter().map(place).chain(left_out).collect())
 }
 
 /// Pairwise curves of each test.

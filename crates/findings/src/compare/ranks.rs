@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{Compared, RunGroup};
 use crate::figures::figure;
+use crate::verdict::use_names::name_of_use;
 use crate::verdict::{self, UseFigure};
 use record::Use;
 
@@ -13,6 +14,8 @@ use record::Use;
 pub struct Rank {
     /// The use, as typed by users.
     pub wanted: String,
+    /// The use, as people name it.
+    pub name: String,
     /// Places, each with the name, the level and the deciding figure as text.
     pub order: Vec<RankPlace>,
     /// Names of media that cannot be judged for this use, each with the reason.
@@ -76,7 +79,12 @@ fn rank(groups: &[RunGroup], media: &[Compared], wanted: Use) -> Rank {
             caveat: figure.caveat.clone(),
         });
     }
-    Rank { wanted: wanted.into(), order, left_out }
+    let records = || groups.iter().flat_map(|group| &group.records);
+    let mut names = records().map(|record| name_of_use(record, wanted));
+    let first = names.next().unwrap_or_default();
+    // Cards beside a disk.
+    let name = if names.all(|name| name == first) { first } else { wanted.to_string() };
+    Rank { wanted: wanted.into(), name, order, left_out }
 }
 
 /// The figure of the median run, by the deciding figure.

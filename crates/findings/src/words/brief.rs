@@ -3,7 +3,7 @@
 
 use record::text::capitalised;
 use record::units::{Bytes, Nanos, decimal, saturating_sum};
-use record::{Answer, Fitness, MediumKind, Outcome, Record, Summary, Use};
+use record::{Answer, Fitness, Outcome, Record, Summary};
 
 use crate::conclusions::genuine::{capacity, identity, no_sign, read_back};
 use crate::conclusions::health::waits;
@@ -13,6 +13,7 @@ use crate::figures::genuineness::{self, Marks};
 use crate::figures::usability::{self, ExclusionReason};
 use crate::phrases::HOST_CACHED;
 use crate::verdict::is_verdict;
+use crate::verdict::use_names::name_of_use;
 use crate::words::analysis::Analysis;
 use crate::words::use_levels::{UseLevel, levels_of, use_levels};
 
@@ -45,30 +46,6 @@ pub fn brief(record: &Record) -> Brief {
         fit: fit(record, &summary),
         genuine: genuine(record, &summary),
         health: health(record, &summary),
-    }
-}
-
-/// True of what is bought as a card or a stick, and may boot a Raspberry Pi.
-fn is_card(record: &Record) -> bool {
-    use MediumKind::{CompactFlash, Emmc, Sd, Simulated, Usb};
-    matches!(record.medium.kind, Sd | Emmc | Usb | CompactFlash | Simulated)
-}
-
-/// A use as people name it: a card is bought for a Raspberry Pi, a disk for an operating system.
-pub fn name_of_use(record: &Record, wanted: Use) -> String {
-    match wanted {
-        Use::RootDisk if is_card(record) => "a Raspberry Pi".to_owned(),
-        Use::RootDisk => "an operating system".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-/// The same without its article, and without the rate of a video.
-pub fn noun_of_use(record: &Record, wanted: Use) -> &'static str {
-    match wanted {
-        Use::RootDisk if is_card(record) => "Raspberry Pi",
-        Use::RootDisk => "operating system",
-        other => other.noun(),
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn screen(
         out += "\nBest for\n";
     }
     out.extend(
-        comparison.ranks.iter().map(|rank| item(&format!("{}: {}", rank.wanted, order(rank)))),
+        comparison.ranks.iter().map(|rank| item(&format!("{}: {}", rank.name, order(rank)))),
     );
     out += if content.more_runs.is_empty() { "" } else { "\n" };
     out.extend(content.more_runs.iter().map(|it| line(it)));
