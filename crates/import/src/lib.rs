@@ -27,7 +27,6 @@ mod imported_run;
 mod ioping;
 mod iostat;
 mod iozone;
-mod known_medium;
 mod lists;
 mod media;
 mod morton_table;
@@ -39,14 +38,12 @@ mod sysbench;
 mod table;
 mod text;
 
-use record::Record;
+use record::{Medium, MediumKind, Record};
 
 use self::imported_run::ImportedRun;
 use self::reading::Reading;
 use self::table::Tool;
 use self::text::ImportText;
-
-pub use self::known_medium::KnownMedium;
 
 /// Longest file that is read, in bytes.
 pub const MAX_BYTES: usize = 16 << 20;
@@ -209,6 +206,18 @@ pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, Imp
     pibenchmarks::take_one_medium(&source, &mut found);
     let (left, left_count) = reading.left();
     Ok(Import { records: assemble::records(name, bytes, &source, found), left, left_count })
+}
+
+/// Replaces the label of a record, and vendor, model, capacity and kind of its medium, by those that
+/// are known otherwise.
+pub fn state(record: &mut Record, label: Option<&str>, known: &Medium) {
+    let Medium { vendor, model, capacity_bytes, kind, .. } = known.clone();
+    let medium = &mut record.medium;
+    medium.vendor = vendor.or(medium.vendor.take());
+    medium.model = model.or(medium.model.take());
+    medium.capacity_bytes = capacity_bytes.or(medium.capacity_bytes);
+    medium.kind = if kind == MediumKind::Unknown { medium.kind } else { kind };
+    record.run.label = label.map(str::to_owned).or(record.run.label.take());
 }
 
 /// Results of all importers, and the first error of any of them.

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use ::import::{Hints, Import, IozoneUnit, KnownMedium, MAX_BYTES, understand};
+use ::import::{Hints, Import, IozoneUnit, MAX_BYTES, state, understand};
 use record::text::printable;
 use record::units::Bytes;
-use record::{MediumKind, Record};
+use record::{Medium, MediumKind, Record};
 use store::{Batch, KeptHow, Store, stored_record};
 
 use crate::cli::ImportFlags;
@@ -47,9 +47,9 @@ pub fn run(flags: &ImportFlags) -> Result {
         for mut record in found.records.iter().cloned() {
             let stored = stored_record(&store, &record.run.id);
             if let Some(stored) = &stored {
-                KnownMedium::of(stored).apply_to(&mut record);
+                state(&mut record, stored.run.label.as_deref(), &stored.medium);
             }
-            known.apply_to(&mut record);
+            state(&mut record, flags.label.as_deref(), &known);
             // A plan shows none of them; they take longer than to read the text.
             if batch.is_some() || stored.is_some() {
                 record.findings = findings::conclude(&record);
@@ -148,7 +148,7 @@ fn list_left(name: &str, found: &Import) {
     }
 }
 
-fn known(flags: &ImportFlags) -> Result<KnownMedium> {
+fn known(flags: &ImportFlags) -> Result<Medium> {
     let capacity = flags.capacity.as_deref().map(str::parse::<Bytes>).transpose().or_usage()?;
     let kind = match flags.kind.as_deref().map(|name| MediumKind::named(name).ok_or(name)) {
         Some(Err(name)) => {
@@ -157,12 +157,12 @@ fn known(flags: &ImportFlags) -> Result<KnownMedium> {
         }
         known => known.and_then(std::result::Result::ok),
     };
-    Ok(KnownMedium {
-        label: flags.label.clone(),
+    Ok(Medium {
         vendor: flags.vendor.clone(),
         model: flags.model.clone(),
         capacity_bytes: capacity.map(|bytes| bytes.0),
-        kind,
+        kind: kind.unwrap_or_default(),
+        ..Medium::default()
     })
 }
 
