@@ -6,7 +6,7 @@
 use record::units::KIB;
 use record::{Params, Region};
 
-use super::imported_run::{cell, note, other};
+use super::imported_run::{cell, io, note, other};
 use super::table::{Known, Made, Tool, tool};
 
 const VERDICT: &str = r"(?m)^\s*Pass completed, (?<bad>\d+) bad blocks found\.(?: \((?<reading>\d+)/(?<writing>\d+)/(?<comparing>\d+) errors\))?";
@@ -28,12 +28,8 @@ fn verdict(known: &Known) -> Made {
     let blocks = known.count("last").zip(known.count("first"));
     let blocks = blocks.and_then(|(last, first)| last.checked_sub(first)?.checked_add(1));
     let span = blocks.and_then(|blocks| blocks.checked_mul(block));
-    let params = Params {
-        block_bytes: Some(block),
-        region: Some(Region::Whole),
-        span_bytes: span,
-        ..Params::default()
-    };
+    let region = Some(Region::Whole);
+    let params = Params { region, span_bytes: span, ..io(None, None, block) };
     let mut cell = cell(format!("badblocks:{way}"), params);
     cell.bytes = span.unwrap_or(0);
     let n = blocks.unwrap_or(1);

@@ -111,10 +111,8 @@ fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
     if command.is_empty() {
         let path = Path::Buffered;
         let mut cell = cell("dd", Params { path, ..io(None, Pattern::Sequential, block_bytes) });
-        note(
-            &mut cell,
-            "the command is not in the text: whether this was reading or writing, and past the page cache, is not known",
-        );
+        let text = "the command is not in the text: whether this was reading or writing, and past the page cache, is not known";
+        note(&mut cell, text);
         return cell;
     }
     let all = |name: &'static str| {
@@ -208,10 +206,8 @@ fn of_rates(known: &Known) -> Made {
         let params = Params { content, ..io(direction, Pattern::Sequential, *block) };
         let mut cell = cell(our_test(Pattern::Sequential, direction), params);
         rate(&mut cell, bps, 1);
-        note(
-            &mut cell,
-            "the list does not say with which options; the script it comes from writes zeros, past the page cache",
-        );
+        let text = "the list does not say with which options; the script it comes from writes zeros, past the page cache";
+        note(&mut cell, text);
         if sizes.is_empty() {
             note(&mut cell, "the line with the block sizes is missing; taken for 4K to 1M");
         }

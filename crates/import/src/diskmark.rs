@@ -4,7 +4,7 @@
 //! head says otherwise: they are 2.3 % too low (4.6 % in 2020, when it divided by 1024). The IOPS
 //! beside them are right, and tell which of these units a line has.
 
-use record::{Cell, Host, Params, Path, Pattern, Region};
+use record::{Cell, Host, Params, Pattern, Region};
 use regex::Regex;
 
 use super::imported_run::{ImportedRun, cell, io, label, note, other, our_test, rates, word};
@@ -95,8 +95,8 @@ fn of_line(known: &Known) -> Cell {
         Some(direction) => our_test(pattern, direction).to_owned(),
         None => format!("{tool}:{kind}-{}", word(direction)),
     };
-    let (region, path) = (Some(Region::File), Path::Direct);
-    let params = Params { region, queue_depth, threads, path, ..io(direction, pattern, block) };
+    let region = Some(Region::File);
+    let params = Params { region, queue_depth, threads, ..io(direction, pattern, block) };
     let mut cell = cell(test, params);
     label(&mut cell, "line", line);
     label(&mut cell, "tool", &format!("{tool} {}", known.text("version")));

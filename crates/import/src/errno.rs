@@ -66,10 +66,8 @@ impl Errno {
     /// Makes the error of a number of Linux.
     pub fn of_number(number: u32) -> Errno {
         let known = KNOWN.iter().find(|(known, ..)| *known == number);
-        known.map_or(
-            Errno { number, words: "", origin: ErrorSide::Unknown },
-            |(_, words, origin)| Errno { number, words, origin: *origin },
-        )
+        let (_, words, origin) = known.copied().unwrap_or((number, "", ErrorSide::Unknown));
+        Errno { number, words, origin }
     }
 
     /// The error for a cell. Of another tool's errors only one is certain: that the medium is gone.

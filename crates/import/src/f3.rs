@@ -128,7 +128,7 @@ fn verified(known: &Known) -> Result<Cell, String> {
     if sum != lost {
         return Err(format!("{lost} sectors are lost, but {sum} are listed"));
     }
-    let mut cell = of_sectors(good, changed, overwritten, corrupted)?;
+    let mut cell = of_sectors([good, changed, overwritten, corrupted])?;
     known.each("each_missing").for_each(|line| note(&mut cell, short(line, 100)));
     end_unread(&mut cell, known);
     Ok(cell)

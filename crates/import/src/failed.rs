@@ -5,11 +5,11 @@
 
 use std::sync::LazyLock;
 
-use record::{Cell, Direction, Params, Stop, test};
+use record::{Cell, Direction, Stop, test};
 use regex::RegexSet;
 
 use super::errno::{Errno, ErrorSide};
-use super::imported_run::{ImportedRun, cell, note};
+use super::imported_run::{ImportedRun, cell, io, note};
 use super::reading::Reading;
 use super::text::{ImportText, re, short};
 
@@ -108,8 +108,7 @@ fn end_result(
         return;
     }
     if ended.is_none() && error.origin == ErrorSide::Medium {
-        let params = Params { direction: it.direction, ..Params::default() };
-        let mut without_figures = cell(it.test, params);
+        let mut without_figures = cell(it.test, io(it.direction, None, None));
         end(&mut without_figures, it.tool, error);
         let run = run_of(found, it);
         reading.add(&mut found[run], it.at, without_figures);

@@ -47,13 +47,13 @@ fn verified(known: &Known) -> Result<Option<Cell>, String> {
         // medium.
         let part = known.count("part").filter(|_| known.has("fine"));
         let sectors = part.map(|mib| mib.saturating_mul(MIB / SECTOR));
-        return sectors.map(|good| of_sectors(good, 0, 0, 0)).transpose();
+        return sectors.map(|good| of_sectors([good, 0, 0, 0])).transpose();
     };
     let (lost, overwritten, changed) = (count("lost"), count("overwritten"), count("changed"));
     let corrupted = lost
         .checked_sub(overwritten.saturating_add(changed))
         .ok_or_else(|| format!("{lost} sectors are lost, but more are listed"))?;
-    let mut cell = of_sectors(good, changed, overwritten, corrupted)?;
+    let mut cell = of_sectors([good, changed, overwritten, corrupted])?;
     if let Ok(at) = u64::from_str_radix(known.text("first"), 16) {
         note(&mut cell, format!("the first error is at byte {at} of what was written"));
     }

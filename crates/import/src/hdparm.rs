@@ -51,10 +51,9 @@ fn timed(known: &Known) -> Made {
         // This measures memory, never the medium.
         cell.flags.push(Flag::Cached);
     } else {
-        note(
-            &mut cell,
-            "one run: the first after other work may be several times too fast (the page cache)",
-        );
+        let text =
+            "one run: the first after other work may be several times too fast (the page cache)";
+        note(&mut cell, text);
     }
     Ok(vec![cell])
 }
@@ -63,9 +62,8 @@ fn in_words(known: &Known) -> Made {
     let mut cell = begun("device", Path::Buffered);
     let rate = wanted("the rate", known.number("words"))?;
     cell.metrics.bps = Some(estimate(rate * MIB as f64, 1));
-    note(
-        &mut cell,
-        "a rate in a sentence: taken for that of hdparm -t, which calls 2^20 bytes a megabyte",
-    );
+    let text =
+        "a rate in a sentence: taken for that of hdparm -t, which calls 2^20 bytes a megabyte";
+    note(&mut cell, text);
     Ok(vec![cell])
 }

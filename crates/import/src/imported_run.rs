@@ -158,15 +158,11 @@ pub(crate) fn moved(cell: &mut Cell, bytes: u64, ops: u64) {
     (cell.bytes, cell.ops, cell.written_bytes) = (bytes, ops, if is_written { bytes } else { 0 });
 }
 
-/// Cell with sectors of 512 bytes by state, under the names of `verify`.
-pub(crate) fn of_sectors(
-    good: u64,
-    changed: u64,
-    overwritten: u64,
-    corrupted: u64,
-) -> Result<Cell, String> {
-    let n = saturating_sum([good, changed, overwritten, corrupted]);
-    let span = n.checked_mul(512).ok_or_else(|| "more sectors than there can be".to_owned())?;
+/// Cell with sectors of 512 bytes by state, under the names of `verify`: good, changed, overwritten,
+/// corrupted.
+pub(super) fn of_sectors(counts: [u64; 4]) -> Result<Cell, String> {
+    let n = saturating_sum(counts);
+    let span = n.checked_mul(512).ok_or("more sectors than there can be")?;
     let params = Params {
         region: Some(Region::File),
         span_bytes: Some(span),
@@ -175,11 +171,14 @@ pub(crate) fn of_sectors(
         ..io(Direction::Read, Pattern::Sequential, None)
     };
     let mut cell = cell(test::VERIFY, params);
-    other(&mut cell, metric::GOOD_SECTORS, good as f64, n);
-    other(&mut cell, metric::CHANGED_SECTORS, changed as f64, n);
-    other(&mut cell, metric::OVERWRITTEN_SECTORS, overwritten as f64, n);
-    other(&mut cell, metric::CORRUPTED_SECTORS, corrupted as f64, n);
     cell.bytes = span;
+    let states = [
+        metric::GOOD_SECTORS,
+        metric::CHANGED_SECTORS,
+        metric::OVERWRITTEN_SECTORS,
+        metric::CORRUPTED_SECTORS,
+    ];
+    states.iter().zip(counts).for_each(|(name, count)| other(&mut cell, name, count as f64, n));
     Ok(cell)
 }
 

@@ -1,9 +1,9 @@
 //! Five fields of fio's terse output as Raspberry Pi Diagnostics prints and judges them.
 
 use record::units::KIB;
-use record::{Direction, Params, Path, Pattern};
+use record::{Direction, Params, Pattern};
 
-use crate::imported_run::{cell, estimate, label, note};
+use crate::imported_run::{cell, estimate, io, label, note, word};
 use crate::table::{Known, Made, Tool, tool};
 use crate::text::short;
 
@@ -32,28 +32,19 @@ fn of_job(known: &Known) -> Made {
     let of_direction = |(direction, rate, iops): (Direction, &str, &str)| {
         let (rate, iops) = (known.number(rate)?, known.number(iops)?);
         let is_random = known.text("job").starts_with("rand");
-        let params = Params {
-            direction: Some(direction),
-            pattern: Some(if is_random { Pattern::Uniform } else { Pattern::Sequential }),
-            block_bytes: block(rate, iops),
-            path: Path::Direct,
-            form: Some(short(known.text("job"), 40)),
-            ..Params::default()
-        };
-        let way = if direction == Direction::Read { "read" } else { "write" };
-        let mut cell = cell(format!("fio:{way}"), params);
+        let pattern = if is_random { Pattern::Uniform } else { Pattern::Sequential };
+        let form = Some(short(known.text("job"), 40));
+        let params = Params { form, ..io(direction, pattern, block(rate, iops)) };
+        let mut cell = cell(format!("fio:{}", word(Some(direction))), params);
         // The IOPS of the others are cut to a few.
         cell.metrics.iops = Some(estimate(iops, 1)).filter(|_| is_random);
         cell.metrics.bps = Some(estimate(rate * KIB as f64, 1));
         label(&mut cell, "run", known.text("run"));
-        note(
-            &mut cell,
-            "terse output does not say order, depth and path; the name of the job stands for them",
-        );
-        note(
-            &mut cell,
-            "Raspberry Pi Diagnostics has 4 or 32 I/Os in flight, on a file of 64 or 256 MB that caches may hold",
-        );
+        let text =
+            "terse output does not say order, depth and path; the name of the job stands for them";
+        note(&mut cell, text);
+        let text = "Raspberry Pi Diagnostics has 4 or 32 I/Os in flight, on a file of 64 or 256 MB that caches may hold";
+        note(&mut cell, text);
         (rate > 0.0 || iops > 0.0).then_some(cell)
     };
     let ways = [(Direction::Read, "read", "reads"), (Direction::Write, "write", "writes")];

@@ -14,7 +14,8 @@ use super::{agreed_block, cell};
 use crate::errno::{Errno, ErrorSide};
 use crate::failed;
 use crate::imported_run::{
-    self, ImportedRun, keep_odd, label, moved, note, percentiles, rates, room_for_another, whole_ns,
+    self, ImportedRun, io, keep_odd, label, moved, note, percentiles, rates, room_for_another,
+    whole_ns,
 };
 use crate::reading::Reading;
 use crate::table::{Made, Tool, tool};
@@ -330,14 +331,8 @@ fn check(out: &JobOut, numbers: &[f64]) -> Result<(), String> {
 fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, String> {
     check(out, &[times.n, times.min, times.max, times.mean])?;
     let commit = job.commit.unwrap_or("sync");
-    let params = Params {
-        direction: Some(Direction::Write),
-        pattern: job.params.pattern,
-        region: job.params.region,
-        path: job.params.path,
-        threads: job.params.threads,
-        ..Params::default()
-    };
+    let Params { pattern, region, path, threads, .. } = job.params;
+    let params = Params { region, path, threads, ..io(Direction::Write, pattern, None) };
     let mut cell = imported_run::cell(format!("fio:{commit}"), params);
     note(&mut cell, format!("how long each {commit} took; the writes are a result of their own"));
     let n = times.n as u64;
