@@ -41,6 +41,8 @@ pub enum SilentError {
     BadPlace,
     /// Its place could be read, or another one could not.
     NoFixedPlace,
+    /// The device was gone by then, so nothing is known of the medium.
+    Gone,
 }
 
 /// A stretch of at least [`SLOW_NS`] in which the medium was asked and did not answer.

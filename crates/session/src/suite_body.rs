@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{Extents, IoError, IoErrorKind};
 use record::units::Bytes;
-use record::{Cell, CellError, Flag, HostState, IoAccounting, Sample, Wait};
+use record::{Cell, CellError, Flag, HostState, IoAccounting, Sample, SilentError, Wait};
 use store::{Journal, JournalEntry};
 use suite::{Backup, Plan, RunEnd, RunEvent, RunListener, RunOptions};
 
@@ -181,6 +181,13 @@ fn of_going(cell: &Cell, is_in_place: &dyn Fn() -> bool) -> Option<Cell> {
     Some(Cell { error: Some(error), reason, ..cell.clone() })
 }
 
+/// The flag of a wait that ended with an error, if its medium is no longer in place.
+fn wait_for_what_is_gone(event: &RunEvent<'_>, is_in_place: &dyn Fn() -> bool) -> Option<Flag> {
+    let RunEvent::Flagged(Flag::Waited(wait)) = event else { return None };
+    let gone = || Flag::Waited(Wait { error: Some(SilentError::Gone), ..wait.clone() });
+    (wait.error.is_some() && !is_in_place()).then(gone)
+}
+
 impl RunListener for JournalListener<'_> {
     fn on_event(&mut self, event: &RunEvent<'_>) -> std::result::Result<(), String> {
         let begins = matches!(event, RunEvent::CellStarted { .. } | RunEvent::RoundStarted { .. });
@@ -192,12 +199,14 @@ impl RunListener for JournalListener<'_> {
         if let Some(going) = counted.as_ref().and_then(|cell| of_going(cell, &*self.is_in_place)) {
             (self.is_gone, counted) = (true, Some(going));
         }
+        let silent = wait_for_what_is_gone(event, &*self.is_in_place);
+        self.is_gone |= silent.is_some();
         let event = &match (event, &counted) {
             (RunEvent::CellFinished { index, .. }, Some(cell)) => {
                 RunEvent::CellFinished { index: *index, cell }
             }
             (RunEvent::CellRevised { .. }, Some(cell)) => RunEvent::CellRevised { cell },
-            _ => event.clone(),
+            _ => silent.as_ref().map_or_else(|| event.clone(), RunEvent::Flagged),
         };
         // On disk first, and what is not there is not shown: what the screen has shown is never
         // lost.
@@ -232,7 +241,7 @@ impl RunListener for JournalListener<'_> {
 
 #[cfg(test)]
 mod tests {
-    use record::PlannedCell;
+    use record::{Asked, PlannedCell};
     use suite::CellOutcome;
 
     use super::*;
@@ -285,5 +294,22 @@ mod tests {
         assert_eq!(kept(true), None);
         assert_eq!(kept(false).map(|error| error.kind), Some(IoErrorKind::Gone));
         assert_eq!(of_going(&cell, &|| false), None, "it did not fail");
+        let wait = |error| Wait {
+            turn: "checksums".into(),
+            asked: Asked::Flush,
+            offset_bytes: None,
+            block_bytes: None,
+            silent_ns: 3_000_000_000,
+            idle_ns: 0,
+            host_stall_ns: 0,
+            error,
+        };
+        let kept = |error, is_same| {
+            let flag = Flag::Waited(wait(error));
+            wait_for_what_is_gone(&RunEvent::Flagged(&flag), &|| is_same)
+        };
+        let failed = Some(SilentError::NotReadAgain);
+        assert_eq!(kept(failed, false), Some(Flag::Waited(wait(Some(SilentError::Gone)))));
+        assert_eq!((kept(failed, true), kept(None, false)), (None, None));
     }
 }

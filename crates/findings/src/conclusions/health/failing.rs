@@ -146,10 +146,14 @@ fn timed_out(record: &Record) -> Option<FindingBuilder> {
 
 /// Finding on a device that was removed during the run. It says nothing about the medium.
 fn went_away(record: &Record) -> Option<FindingBuilder> {
-    let cell = record.cells.iter().find(|cell| is_gone(cell))?;
-    let test = &cell.test;
-    let at = place(cell).map(|byte| format!(" at {}", Bytes(byte))).unwrap_or_default();
-    let statement = format!("The device went away during {test}{at}: {WENT_AWAY}");
+    let in_cell = || {
+        let cell = record.cells.iter().find(|cell| is_gone(cell))?;
+        let at = place(cell).map(|byte| format!(" at {}", Bytes(byte))).unwrap_or_default();
+        Some(format!("{}{at}", cell.test))
+    };
+    let between = || waits::gone_in(record).map(str::to_owned);
+    let turn = in_cell().or_else(between)?;
+    let statement = format!("The device went away during {turn}: {WENT_AWAY}");
     Some(FindingBuilder::warning("io-error", statement).outcome(Outcome::DeviceGone))
 }
 

@@ -98,7 +98,14 @@ fn with_error(record: &Record) -> impl Iterator<Item = &Wait> {
     let is_gone = |error: record::CellError| error.kind == IoErrorKind::Gone;
     let is_of_going =
         move |wait: &Wait| cell(record, wait).and_then(|cell| cell.error).is_some_and(is_gone);
-    of(record).filter(move |wait| wait.error.is_some() && !is_of_going(wait))
+    let is_known = |error: SilentError| error != SilentError::Gone;
+    of(record).filter(move |wait| wait.error.is_some_and(is_known) && !is_of_going(wait))
+}
+
+/// What the run did when its device was found to be gone.
+pub(crate) fn gone_in(record: &Record) -> Option<&str> {
+    let gone = of(record).find(|wait| wait.error == Some(SilentError::Gone))?;
+    Some(&gone.turn)
 }
 
 /// True if a place failed again when it was read once more.
