@@ -78,10 +78,7 @@ pub enum Outcome {
         within_bytes: Option<u64>,
     },
     /// The verdict on all uses.
-    Uses {
-        /// The sentences of its statement, in order.
-        sentences: Vec<VerdictSentence>,
-    },
+    Uses,
     /// The medium must not be used for anything.
     Unusable {
         /// Id of the finding with the reason.
@@ -95,18 +92,4 @@ pub enum Outcome {
     },
     /// The device went away during the run: this says nothing about its medium.
     DeviceGone,
-}
-
-/// A sentence of the verdict on all uses.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct VerdictSentence {
-    /// The sentence.
-    pub text: String,
-    /// Level that it gives to uses; absent in a caveat and in a reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub level: Option<Fitness>,
-    /// True if it gives the reason for that level.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub has_reason: bool,
 }

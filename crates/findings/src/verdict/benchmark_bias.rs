@@ -1,6 +1,6 @@
 //! Ways in which benchmarks overstate a medium: named at the start of the verdict.
 
-use record::{Finding, Outcome, Severity, VerdictSentence};
+use record::{Finding, Severity};
 
 use crate::phrases::OVERSTATED;
 use crate::verdict::conditions::listed;
@@ -27,10 +27,6 @@ pub fn overstatement(findings: &[Finding]) -> Option<String> {
 pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
     let Some(text) = overstatement(findings) else { return };
     for verdict in verdicts.iter_mut().filter(|finding| finding.id == "verdict") {
-        let text = text.clone();
         verdict.statement = format!("{text} {}", verdict.statement);
-        if let Some(Outcome::Uses { sentences }) = &mut verdict.outcome {
-            sentences.insert(0, VerdictSentence { text, level: None, has_reason: false });
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use record::text::capitalised;
 use record::units::{KIB, decimal};
-use record::{Direction, Finding, Fitness, Outcome, Record, Severity, Use, VerdictSentence};
+use record::{Direction, Finding, Fitness, Outcome, Record, Severity, Use};
 
 use crate::figures::figure::{self, writes};
 use crate::figures::usability;
@@ -11,7 +11,9 @@ use crate::finding_builder::FindingBuilder;
 use crate::phrases::DO_NOT_USE;
 use crate::verdict::conditions::{self, listed, listed_with};
 use crate::verdict::need::{OpenVerdict, UseVerdict};
-use crate::verdict::{commits, few_samples, is_sure, judged, logger, open_verdict, withheld};
+use crate::verdict::{
+    commits, few_samples, is_sure, is_verdict, judged, logger, open_verdict, withheld,
+};
 
 /// All verdicts: the summary first, then each use. A fault of the medium itself (`faults`: it is a
 /// fake, it loses data, it fails) is the only verdict; no rates are mentioned then.
@@ -19,7 +21,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
     if let Some(fault) = faults.first() {
         let others = faults.iter().skip(1).map(|fault| fault.statement.clone());
         return vec![
-            FindingBuilder::failure("verdict", unusable(&fault.statement))
+            FindingBuilder::failure("verdict", format!("{DO_NOT_USE} {}", fault.statement))
                 .outcome(Outcome::Unusable { because: fault.id.clone() })
                 .notes(fault.evidence.iter().cloned())
                 .notes(others)
@@ -152,12 +154,10 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
 fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Finding> {
     let worst = verdicts.iter().min_by_key(|verdict| verdict.level)?;
     let blame = [Fitness::NotSuitable, Fitness::Poor].into_iter().filter_map(|level| {
-        let has_reason = level == worst.level;
-        let because = if has_reason { format!(": {}", worst.reason) } else { String::new() };
-        let text = format!("{}{because}.", level.verdict(uses(verdicts, level, None)?));
-        Some(VerdictSentence { text, level: Some(level), has_reason })
+        let is_worst = level == worst.level;
+        let because = if is_worst { format!(": {}", worst.reason) } else { String::new() };
+        Some(format!("{}{because}.", level.verdict(uses(verdicts, level, None)?)))
     });
-    let mut sentences: Vec<VerdictSentence> = blame.chain(positive_sentences(verdicts)).collect();
     let praised = || verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable);
     // A use with a condition states it itself.
     let is_durable = |verdict: &UseVerdict| {
@@ -177,8 +177,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     };
     let reason =
         (worst.level >= Fitness::Usable).then(|| format!("{}.", capitalised(&worst.reason)));
-    let beside = caveats.into_iter().chain(reason);
-    sentences.extend(beside.map(|text| VerdictSentence { text, level: None, has_reason: false }));
+    let sentences = blame.chain(positive_sentences(verdicts)).chain(caveats).chain(reason);
     let severity = if worst.level <= Fitness::Poor { Severity::Warning } else { Severity::Info };
     let severity = if asked && worst.level <= Fitness::Poor && is_sure(worst) {
         Severity::Failure
@@ -186,8 +185,8 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
         severity
     };
     Some(
-        FindingBuilder::new("verdict", severity, in_order(&sentences))
-            .outcome(Outcome::Uses { sentences })
+        FindingBuilder::new("verdict", severity, sentences.collect::<Vec<_>>().join(" "))
+            .outcome(Outcome::Uses)
             .notes(worst.evidence.iter().cloned())
             .notes(verdicts.iter().filter_map(few_samples_note))
             .with_confidence(worst.confidence)
@@ -214,7 +213,7 @@ fn uses(verdicts: &[UseVerdict], level: Fitness, within_bytes: Option<u64>) -> O
 
 /// Sentences on uses that it is good or usable for: one for each level and part of the medium, and
 /// one for each use with a condition.
-fn positive_sentences(verdicts: &[UseVerdict]) -> impl Iterator<Item = VerdictSentence> {
+fn positive_sentences(verdicts: &[UseVerdict]) -> impl Iterator<Item = String> {
     let levels = [Fitness::Good, Fitness::Usable].into_iter();
     let parts = [None].into_iter().chain(verdicts.iter().map(|verdict| verdict.within_bytes));
     let parts = parts.fold(Vec::new(), |mut parts, part| {
@@ -227,39 +226,21 @@ fn positive_sentences(verdicts: &[UseVerdict]) -> impl Iterator<Item = VerdictSe
         levels.flat_map(move |level| parts.clone().into_iter().map(move |part| (level, part)));
     let flat = flat.filter_map(move |(level, part)| {
         let lead = level.verdict(uses(verdicts, level, part)?);
-        Some((level, format!("{lead}{}.", part.map(within).unwrap_or_default())))
+        Some(format!("{lead}{}.", part.map(within).unwrap_or_default()))
     });
     let praised = verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable);
     let only_if = praised.filter_map(|verdict| {
         let lead = verdict.level.verdict(verdict.wanted);
-        Some((verdict.level, format!("{lead} only {}.", verdict.condition?)))
+        Some(format!("{lead} only {}.", verdict.condition?))
     });
-    flat.chain(only_if).map(|(level, text)| VerdictSentence {
-        text,
-        level: Some(level),
-        has_reason: false,
-    })
+    flat.chain(only_if)
 }
 
-/// The statement made of these sentences.
-pub(crate) fn in_order(sentences: &[VerdictSentence]) -> String {
-    sentences.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" ")
-}
-
-/// The verdict on a medium that fails a check.
-fn unusable(fault: &str) -> String {
-    format!("{DO_NOT_USE} {fault}")
-}
-
-/// True if a verdict includes everything that another finding says.
+/// True if a verdict tells of another finding.
 pub fn repeats(verdict: &Finding, other: &Finding) -> bool {
     match &verdict.outcome {
-        Some(Outcome::Unusable { because }) => {
-            *because == other.id && verdict.statement == unusable(&other.statement)
-        }
-        Some(Outcome::Uses { sentences }) => {
-            sentences.iter().any(|sentence| sentence.text == other.statement)
-        }
+        Some(Outcome::Unusable { because }) => *because == other.id,
+        Some(Outcome::Uses) => other.id != verdict.id && is_verdict(other),
         _ => false,
     }
 }
