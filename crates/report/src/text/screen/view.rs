@@ -10,7 +10,8 @@ use crate::text::{CLAIM, NOT_RESTORED, next_step};
 use crate::{caveats, headline, words};
 
 /// Findings that explain a row of a sweep, though they are no warnings.
-const SHOWN_BY_SWEEPS: [&str; 3] = ["small-span", "usb-split", "medium-dip"];
+const SHOWN_BY_SWEEPS: [&str; 6] =
+    ["small-span", "usb-split", "medium-dip", "allocation-unit", "page", "write-unit"];
 /// Warnings that the answers, the caution or a row of figures tell.
 const TOLD: [&str; 10] = [
     CLAIM,
