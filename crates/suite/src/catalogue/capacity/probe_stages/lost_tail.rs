@@ -6,7 +6,6 @@ use record::units::{KIB, MIB};
 
 use super::ProbeStages;
 use crate::catalogue::capacity::block_content::{BlockContent, tail};
-use crate::catalogue::capacity::places::stratified;
 use crate::catalogue::capacity::prober::StepOutcome;
 
 /// Shortest lost tail in bytes; a shorter one is damage.
@@ -141,16 +140,7 @@ impl ProbeStages<'_, '_, '_> {
         if asked >= least || tail.bytes < ASKED_OF_TAIL * block {
             return Ok(());
         }
-        let places = stratified(tail, ASKED_OF_TAIL, block, &mut self.random);
-        let pass = self.prober.new_data();
-        self.prober.write(
-            "narrowing down",
-            pass,
-            block,
-            places.iter().map(|place| Extent::new(*place, block)),
-        )?;
-        self.prober.fill_cache(cached_bytes, tail)?;
-        let points = self.kept(pass, &places)?;
+        let points = self.marked(tail, ASKED_OF_TAIL, cached_bytes)?;
         self.evidence.extend(points);
         Ok(())
     }

@@ -105,4 +105,21 @@ impl ProbeStages<'_, '_, '_> {
         let wrap_bytes = self.prober.wrap_bytes;
         Ok(seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, wrap_bytes))).collect())
     }
+
+    /// Writes so many marks all over a range, empties a memory of them, and reads them: each place,
+    /// and whether its mark was kept.
+    pub(super) fn marked(
+        &mut self,
+        range: Extent,
+        count: u64,
+        cached_bytes: u64,
+    ) -> StepOutcome<Vec<(u64, bool)>> {
+        let block = self.prober.block_bytes;
+        let places = stratified(range, count, block, &mut self.random);
+        let pass = self.prober.new_data();
+        let marks = places.iter().map(|place| Extent::new(*place, block));
+        self.prober.write("narrowing down", pass, block, marks)?;
+        self.prober.fill_cache(cached_bytes, range)?;
+        self.kept(pass, &places)
+    }
 }

@@ -5,7 +5,6 @@ use record::units::{KIB, MIB};
 
 use super::ProbeStages;
 use crate::catalogue::capacity::block_content::tail;
-use crate::catalogue::capacity::places::stratified;
 use crate::catalogue::capacity::prober::StepOutcome;
 
 /// Bytes of the remaining range that are written completely.
@@ -20,7 +19,6 @@ impl ProbeStages<'_, '_, '_> {
         mut lost: u64,
         cached_bytes: u64,
     ) -> StepOutcome<u64> {
-        let block = self.prober.block_bytes;
         let at_once = self.marks_at_once(cached_bytes);
         let (kept_at_first, failed) = (kept, self.prober.failed_places());
         self.found.real_bytes = Some([kept, lost]);
@@ -30,16 +28,7 @@ impl ProbeStages<'_, '_, '_> {
             let room_bytes = cached_bytes.saturating_sub(above_bytes).min((lost - kept) / 2);
             let room_bytes = if self.prober.is_keeping() { 0 } else { room_bytes };
             let between = Extent::new(kept, lost - kept - room_bytes);
-            let places = stratified(between, at_once, block, &mut self.random);
-            let pass = self.prober.new_data();
-            self.prober.write(
-                "narrowing down",
-                pass,
-                block,
-                places.iter().map(|place| Extent::new(*place, block)),
-            )?;
-            self.prober.fill_cache(cached_bytes, between)?;
-            let points = self.kept(pass, &places)?;
+            let points = self.marked(between, at_once, cached_bytes)?;
             let (up_to, from, _) = self.split(&points, kept);
             (kept, lost) = (up_to, from.unwrap_or(lost));
             self.evidence.extend(points);
