@@ -102,9 +102,10 @@ fn once(
     match recognised {
         Recognition::Ours => on(&mut opened, earlier, dir, stop),
         Recognition::Strange { why, .. } | Recognition::CannotTell { why } => refuse(format_args!(
-            "{} is not the medium whose data this run has to restore: {why}{}; nothing was written",
+            "{} is not the medium whose data this run has to restore: {why}{}; nothing was written (if it is that medium, written to since: flashmark restore {} --forget gives up what was kept)",
             opened.target.path,
-            consent::holds(opened.contents.as_ref())
+            consent::holds(opened.contents.as_ref()),
+            dir.name()
         )),
     }
 }
@@ -116,15 +117,12 @@ fn may_pass(failure: &Failure) -> bool {
 }
 
 fn not_there(why: &str, exit: Exit, dir: &RunDir) -> Failure {
-    let (left, run) = (size_left(dir), dir.name());
-    let mut text =
-        format!("{why}. NOT RESTORED: {left}; put the medium in and type: flashmark restore {run}");
-    if exit == Exit::Refused {
-        text += &format!(
-            ". If this is that medium, and was written to since, flashmark restore {run} --forget gives up what was kept"
-        );
-    }
-    Failure { exit, error: anyhow::anyhow!(text) }
+    let error = anyhow::anyhow!(
+        "{why}. NOT RESTORED: {}; put the medium in and type: flashmark restore {}",
+        size_left(dir),
+        dir.name()
+    );
+    Failure { exit, error }
 }
 
 fn size_left(dir: &RunDir) -> String {
