@@ -48,7 +48,7 @@ const BESIDE_FAULTS: [&str; 13] = [
 ];
 
 /// All conclusions of a record: the verdict first, then failures, warnings and information;
-/// failures and warnings in the order of [`IDS`].
+/// failures and warnings in the order of [`IDS`](crate::IDS).
 pub fn conclude(record: &Record) -> Vec<Finding> {
     conclude_for(record, &[])
 }

@@ -22,9 +22,6 @@ use program::exit::{OrExit, Result};
 /// Message before a test writes to a medium and restores it later.
 const BACKUP_NOTICE: &str = "To measure it, the medium is written: what is overwritten is kept in the run's directory first and restored at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
 
-/// What is said where another medium is found, or none.
-const IS_GONE: &str = "another one is in its place, or it has been out";
-
 /// The tests of a plan.
 #[derive(Default)]
 pub struct SuiteBody {
@@ -82,7 +79,7 @@ impl Body for SuiteBody {
         let _raised_session = is_real.then(blockio::RaisedSession::of_this_process);
         let mut end = suite::run(medium, &mut *target.stage, plan, options, &mut keeper);
         if keeper.is_gone {
-            (end.failed, end.error) = (None, Some(IoError::general(IoErrorKind::Gone, IS_GONE)));
+            (end.failed, end.error) = (None, Some(gone()));
         }
         Ok(end)
     }
@@ -172,20 +169,25 @@ impl JournalListener<'_> {
     }
 }
 
+/// The error where another medium is found, or none.
+fn gone() -> IoError {
+    IoError::general(IoErrorKind::Gone, "another one is in its place, or it has been out")
+}
+
 /// A cell that failed, if its medium is no longer in place: a device that is removed may end I/Os
 /// with a medium error, or by a time-out, before the kernel knows that it is gone.
 fn of_going(cell: &Cell, is_in_place: &dyn Fn() -> bool) -> Option<Cell> {
     let error = cell.error.filter(|error| error.kind == IoErrorKind::Medium && !is_in_place())?;
     let error = CellError { kind: IoErrorKind::Gone, ..error };
-    let reason = cell.reason.as_ref().map(|reason| format!("{IS_GONE}; before that: {reason}"));
+    let reason = cell.reason.as_ref().map(|reason| format!("{}; before that: {reason}", gone()));
     Some(Cell { error: Some(error), reason, ..cell.clone() })
 }
 
 /// The flag of a wait that ended with an error, if its medium is no longer in place.
 fn wait_for_what_is_gone(event: &RunEvent<'_>, is_in_place: &dyn Fn() -> bool) -> Option<Flag> {
     let RunEvent::Flagged(Flag::Waited(wait)) = event else { return None };
-    let gone = || Flag::Waited(Wait { error: Some(SilentError::Gone), ..wait.clone() });
-    (wait.error.is_some() && !is_in_place()).then(gone)
+    let revised = || Flag::Waited(Wait { error: Some(SilentError::Gone), ..wait.clone() });
+    (wait.error.is_some() && !is_in_place()).then(revised)
 }
 
 impl RunListener for JournalListener<'_> {

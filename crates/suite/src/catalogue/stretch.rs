@@ -134,7 +134,7 @@ pub fn run_after<S: CellSpec + AsRef<Stretch>>(
     // Where the cell gets less time than planned, so does the rest.
     let share = (context.allotted_ns as f64 / cell.max_ns.max(1) as f64).min(1.0);
     let mut warm_up = WarmUp::new(stretch, load, context);
-    if let Err(error) = set_state(warm_up.rest_ns, load.direction, context) {
+    if let Err(error) = set_state(warm_up.rest_ns(), load.direction, context) {
         return CellOutcome::broken(cell, error);
     }
     let own_ns = context.time_left_ns().saturating_sub((stretch.cache_ns as f64 * share) as u64);

@@ -24,8 +24,6 @@ pub struct WarmUp {
     /// Latency of the writes of earlier cells, in nanoseconds: mean and median; 0 if unknown.
     earlier_ns: f64,
     earlier_median_ns: f64,
-    /// Pause without I/O before them, in nanoseconds.
-    pub rest_ns: u64,
 }
 
 /// Pause in nanoseconds after which every cache has room and accepts some of the first writes at
@@ -56,8 +54,12 @@ impl WarmUp {
             earlier_median_ns: last
                 .and_then(|cell| median_ns(cell).or_else(|| mean_ns(cell)))
                 .unwrap_or(0.0),
-            rest_ns: if cache_bytes > 0 { ROOM_NS } else { 0 },
         }
+    }
+
+    /// Pause without I/O before them, in nanoseconds.
+    pub fn rest_ns(&self) -> u64 {
+        if self.cache_bytes > 0 { ROOM_NS } else { 0 }
     }
 
     /// Most I/Os that set the state.
@@ -126,7 +128,7 @@ impl WarmUp {
     /// True if a cache was empty when these began: the pause was long enough, or it accepted more
     /// than the room it had then, so the flush had emptied it.
     fn was_empty(&self) -> bool {
-        let room_ops = (self.rest_ns as f64 / self.earlier_ns.max(1.0)).ceil() + FIRST_OPS as f64;
+        let room_ops = (self.rest_ns() as f64 / self.earlier_ns.max(1.0)).ceil() + FIRST_OPS as f64;
         room_ops * self.block_bytes.max(CACHED_PAGE_BYTES) as f64 >= self.cache_bytes as f64
             || self
                 .level
