@@ -107,16 +107,8 @@ struct Measured {
     outcome: CellOutcome,
     /// The reason why the listener ended it, if it did.
     failed: Option<String>,
-    /// Bytes written by the run so far.
-    written_bytes: u64,
     /// Last places that the cell wrote.
     written_last: Vec<Extent>,
-}
-
-impl Measured {
-    fn nothing(outcome: CellOutcome, written_bytes: u64) -> Measured {
-        Measured { outcome, failed: None, written_bytes, written_last: Vec::new() }
-    }
 }
 
 /// Runs the plan's cells that are not done yet.
@@ -133,13 +125,14 @@ pub fn run<'a>(
         written_bytes: saturating_sum(options.done.iter().map(|cell| cell.written_bytes)),
         end: RunEnd {
             cells: options.done.clone(),
-            skipped: Vec::new(),
             ended: Ended::Complete,
-            error: None,
-            failed: None,
             elapsed_ns: options.used_ns,
+            ..RunEnd::default()
         },
         plan,
+        medium,
+        stage,
+        listener,
         kept: None,
         memory: MemoryBackup::default(),
         options,
@@ -151,52 +144,7 @@ pub fn run<'a>(
         waits: WaitsSoFar::default(),
         rounds_end_ns: None,
     };
-    if runner.options.lost {
-        runner.repeat_fills(medium, stage, listener);
-    }
-    let read_back = plan.cells.iter().rposition(is_read_back);
-    if let Some(index) = read_back {
-        let seed = Random::for_purpose(runner.options.seed, &plan.cells[index].id).bits();
-        let places = |cell: &PlannedCell| Some(ReadBackSpec::read(&cell.params.other).ok()?.places);
-        let wanted: u64 =
-            plan.cells.iter().filter(|cell| is_read_back(cell)).filter_map(places).sum();
-        medium.keep_log(WriteLog::new(seed, wanted as usize));
-    }
-    let mut goes_on = true;
-    for index in (0..plan.cells.len()).filter(|index| Some(*index) != read_back) {
-        goes_on = goes_on && (runner.is_done(index) || runner.step(index, medium, stage, listener));
-    }
-    if runner.end.ended == Ended::Complete {
-        match plan.times() {
-            1 if plan.rounds => runner.measure_rounds(medium, stage, listener),
-            1 => {}
-            _ => runner.repeat(medium, stage, listener),
-        }
-    }
-    runner.rounds_end_ns = Some(0);
-    runner.complete_intervals(listener);
-    if runner.end.ended == Ended::Complete {
-        runner.recheck_marks(
-            plan.cells.len().saturating_sub(1),
-            RecheckTime::Ended,
-            medium,
-            stage,
-            listener,
-        );
-    }
-    // All that is written is written by now.
-    if let Some(index) = read_back.filter(|index| goes_on && !runner.is_done(*index)) {
-        runner.finish_with(index, medium, stage, listener);
-    }
-    if runner.end.ended == Ended::Complete {
-        runner.repeat_probe(medium, stage, listener);
-    }
-    if let Err(reason) = runner.tell_waits(medium, listener) {
-        runner.fail(reason);
-    }
-    runner.end.elapsed_ns = runner.elapsed_ns(medium);
-    let place = |cell: &Cell| plan.cells.iter().position(|planned| planned.id == cell.id);
-    runner.end.cells.sort_by_key(place);
+    runner.go();
     runner.end
 }
 
@@ -210,8 +158,11 @@ fn is_reserved(cell: &PlannedCell) -> bool {
     cell.test == PROBE || is_read_back(cell)
 }
 
-struct Runner<'a> {
+struct Runner<'a, 'm> {
     plan: &'a Plan,
+    medium: &'m mut Guarded,
+    stage: &'m mut dyn FileStage,
+    listener: &'m mut dyn RunListener,
     kept: Option<KeptFile>,
     /// Backup in memory, if the options have none.
     memory: MemoryBackup,
@@ -232,103 +183,130 @@ struct Runner<'a> {
     end: RunEnd,
 }
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
+    /// Runs all cells, rounds, and the checks after them.
+    fn go(&mut self) {
+        let plan = self.plan;
+        if self.options.lost {
+            self.repeat_fills();
+        }
+        let read_back = plan.cells.iter().rposition(is_read_back);
+        if let Some(index) = read_back {
+            self.log_writes(index);
+        }
+        let mut goes_on = true;
+        for index in (0..plan.cells.len()).filter(|index| Some(*index) != read_back) {
+            goes_on = goes_on && (self.is_done(index) || self.step(index));
+        }
+        if self.end.ended == Ended::Complete {
+            match plan.times() {
+                1 if plan.rounds => self.measure_rounds(),
+                1 => {}
+                _ => self.repeat(),
+            }
+        }
+        self.rounds_end_ns = Some(0);
+        self.complete_intervals();
+        if self.end.ended == Ended::Complete {
+            self.recheck_marks(plan.cells.len().saturating_sub(1), RecheckTime::Ended);
+        }
+        // All that is written is written by now.
+        if let Some(index) = read_back.filter(|index| goes_on && !self.is_done(*index)) {
+            self.finish_with(index);
+        }
+        if self.end.ended == Ended::Complete {
+            self.repeat_probe();
+        }
+        if let Err(reason) = self.tell_waits() {
+            self.fail(reason);
+        }
+        self.end.elapsed_ns = self.elapsed_ns();
+        let place = |cell: &Cell| plan.cells.iter().position(|planned| planned.id == cell.id);
+        self.end.cells.sort_by_key(place);
+    }
+
+    /// Keeps a log of as many writes as all cells that read back want; `index` is the last of them.
+    fn log_writes(&mut self, index: usize) {
+        let cells = &self.plan.cells;
+        let seed = Random::for_purpose(self.options.seed, &cells[index].id).bits();
+        let places = |cell: &PlannedCell| Some(ReadBackSpec::read(&cell.params.other).ok()?.places);
+        let wanted: u64 = cells.iter().filter(|cell| is_read_back(cell)).filter_map(places).sum();
+        self.medium.keep_log(WriteLog::new(seed, wanted as usize));
+    }
+
     fn is_done(&self, index: usize) -> bool {
         self.options.done.iter().any(|cell| cell.id == self.plan.cells[index].id)
     }
 
-    fn elapsed_ns(&self, medium: &mut Guarded) -> u64 {
-        self.options.used_ns.saturating_add(medium.now().saturating_sub(self.started_ns))
+    fn elapsed_ns(&mut self) -> u64 {
+        self.options.used_ns.saturating_add(self.medium.now().saturating_sub(self.started_ns))
     }
 
     /// Repeats the fills of finished cells. Only the bytes written count; there are no results.
-    fn repeat_fills(
-        &mut self,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) {
+    fn repeat_fills(&mut self) {
         let fills = (0..self.plan.cells.len())
             .filter(|index| self.is_done(*index) && is_filling(&self.plan.cells[*index]));
         for index in fills.collect::<Vec<_>>() {
             let planned = &self.plan.cells[index];
-            let Measured { outcome, written_bytes, .. } =
-                self.measure(index, planned, planned.max_ns, medium, stage, listener);
-            self.written_bytes = written_bytes;
+            let Measured { outcome, .. } = self.measure(index, planned, planned.max_ns);
             self.end.error = outcome.error.or(self.end.error.take());
         }
     }
 
     /// Runs one cell; `false` ends the run.
-    fn step(
-        &mut self,
-        index: usize,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) -> bool {
+    fn step(&mut self, index: usize) -> bool {
         if self.options.stop.load(Ordering::Relaxed) {
             return self.finish(Ended::Interrupted);
         }
         let planned = &self.plan.cells[index];
-        let Some(allotted_ns) = self.allot(index, medium) else {
+        let Some(allotted_ns) = self.allot(index) else {
             return self.skip(
                 planned,
                 format!("the time limit was reached; give it more with {}", self.plan.time_flag()),
-                listener,
             );
         };
-        if let Err(reason) =
-            listener.on_event(&RunEvent::CellStarted { index, cell: planned, allotted_ns })
-        {
-            return self.fail(reason);
+        if !self.tell(&RunEvent::CellStarted { index, cell: planned, allotted_ns }) {
+            return false;
         }
-        let mut measured = self.measure(index, planned, allotted_ns, medium, stage, listener);
-        self.written_bytes = measured.written_bytes;
+        let mut measured = self.measure(index, planned, allotted_ns);
         for _ in 0..MAX_RETRIES {
-            if self.is_worth_another(index, &measured, medium) {
-                measured = self.measure_again(index, measured, medium, stage, listener);
+            if self.is_worth_another(index, &measured) {
+                measured = self.measure_again(index, measured);
             }
         }
         let Measured { outcome, failed, written_last, .. } = measured;
-        if let Err(reason) = self.mark(planned, &outcome, &written_last, medium, listener) {
+        if !self.mark(planned, &outcome, &written_last) {
             self.end.cells.push(outcome.cell);
-            return self.fail(reason);
+            return false;
         }
         if let Some(reason) = outcome.left_out {
-            return self.skip(planned, reason, listener);
+            return self.skip(planned, reason);
         }
-        let goes_on = self.keep(index, outcome, failed, listener)
-            && self.recheck_marks(index, RecheckTime::Written, medium, stage, listener);
+        let goes_on =
+            self.keep(index, outcome, failed) && self.recheck_marks(index, RecheckTime::Written);
         if goes_on && !self.options.anyway && self.end.cells.iter().any(capacity::is_fake) {
-            self.leave_out_rest(index, listener);
+            self.leave_out_rest(index);
             return false;
         }
         goes_on
     }
 
     /// Runs the cell that comes after all others, unless the run is over.
-    fn finish_with(
-        &mut self,
-        index: usize,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) {
+    fn finish_with(&mut self, index: usize) {
         let is_gone = |error: &IoError| error.kind != IoErrorKind::Medium;
         let is_over = self.end.ended == Ended::Interrupted
             || self.end.failed.is_some()
             || self.end.error.as_ref().is_some_and(is_gone);
         if !self.options.anyway && self.end.cells.iter().any(capacity::is_fake) {
-            self.leave_out(self.plan.cells[index].test.clone(), OF_A_FAKE.to_owned(), listener);
+            self.leave_out(self.plan.cells[index].test.clone(), OF_A_FAKE.to_owned());
         } else if !is_over {
-            self.step(index, medium, stage, listener);
+            self.step(index);
         }
     }
 
     /// True if the host stood still for too much of a cell, and the time limit and the planned
     /// bytes allow another measurement.
-    fn is_worth_another(&self, index: usize, measured: &Measured, medium: &mut Guarded) -> bool {
+    fn is_worth_another(&mut self, index: usize, measured: &Measured) -> bool {
         let (planned, cell) = (&self.plan.cells[index], &measured.outcome.cell);
         let is_over = cell.stop.cut_short()
             || measured.outcome.left_out.is_some()
@@ -343,7 +321,7 @@ impl Runner<'_> {
             return false;
         }
         let needed_ns = self
-            .elapsed_ns(medium)
+            .elapsed_ns()
             .saturating_add(planned.max_ns)
             .saturating_add(self.later_limits_ns(index));
         self.plan.time_limit_ns.is_none_or(|limit| needed_ns <= limit)
@@ -359,17 +337,9 @@ impl Runner<'_> {
 
     /// Measures a cell again; keeps the measurement with fewer host stalls, and notes those of the
     /// other.
-    fn measure_again(
-        &mut self,
-        index: usize,
-        first: Measured,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) -> Measured {
+    fn measure_again(&mut self, index: usize, first: Measured) -> Measured {
         let planned = &self.plan.cells[index];
-        let second = self.measure(index, planned, planned.max_ns, medium, stage, listener);
-        self.written_bytes = second.written_bytes;
+        let second = self.measure(index, planned, planned.max_ns);
         let is_better = second.outcome.cell.stop == Stop::Error
             || second.outcome.cell.stop != Stop::Interrupted
                 && second.outcome.cell.host_stall_share() < first.outcome.cell.host_stall_share();
@@ -387,7 +357,7 @@ impl Runner<'_> {
 
     /// Skips all later cells on a fake, whose results would be worthless. Each test is reported
     /// once.
-    fn leave_out_rest(&mut self, index: usize, listener: &mut dyn RunListener) {
+    fn leave_out_rest(&mut self, index: usize) {
         let plan = self.plan;
         let rest: Vec<&PlannedCell> = (index + 1..plan.cells.len())
             .filter(|at| !self.is_done(*at))
@@ -395,45 +365,34 @@ impl Runner<'_> {
             .collect();
         for (at, planned) in rest.iter().enumerate() {
             let is_reported = rest[..at].iter().any(|earlier| earlier.test == planned.test);
-            if !is_reported && !self.leave_out(planned.test.clone(), OF_A_FAKE.to_owned(), listener)
-            {
+            if !is_reported && !self.leave_out(planned.test.clone(), OF_A_FAKE.to_owned()) {
                 return;
             }
         }
     }
 
-    fn measure(
-        &mut self,
-        index: usize,
-        planned: &PlannedCell,
-        allotted_ns: u64,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) -> Measured {
+    fn measure(&mut self, index: usize, planned: &PlannedCell, allotted_ns: u64) -> Measured {
         let test = match catalogue::find(&planned.test) {
             Ok(test) => test,
             Err(error) => {
-                return Measured::nothing(
-                    CellOutcome::failed(planned, error.to_string()),
-                    self.written_bytes,
-                );
+                let outcome = CellOutcome::failed(planned, error.to_string());
+                return Measured { outcome, failed: None, written_last: Vec::new() };
             }
         };
         // A staged file may lie on the medium itself: it must be gone before another test measures
         // there.
         self.kept.take_if(|kept| kept.test != planned.test);
-        medium.begin_turn(&planned.id);
-        medium.set_data_needed(test.needs().data, &self.generator);
+        self.medium.begin_turn(&planned.id);
+        self.medium.set_data_needed(test.needs().data, &self.generator);
         // A test that looks at data knows itself what it has written, and may put back old data.
-        medium.log().into_iter().for_each(|log| log.set_on(!test.needs().data));
-        let started_ns = medium.now();
-        let run_ns = self.elapsed_ns(medium);
+        self.medium.log().into_iter().for_each(|log| log.set_on(!test.needs().data));
+        let started_ns = self.medium.now();
+        let run_ns = self.elapsed_ns();
         let later_ns = self.later_ns(index, run_ns, allotted_ns);
         let has_limit =
             self.plan.cells[index].has_time_limit() || self.plan.time_limit_ns.is_some();
         let reporter = ProgressReporter {
-            listener,
+            listener: self.listener,
             stop: self.options.stop,
             phase: "starting",
             part: (0.0, 1.0),
@@ -455,8 +414,8 @@ impl Runner<'_> {
         };
         let seed = Random::for_purpose(self.options.seed, &named).bits();
         let mut context = CellContext {
-            medium,
-            stage,
+            medium: self.medium,
+            stage: self.stage,
             target: self.options.target,
             kept: &mut self.kept,
             generator: &self.generator,
@@ -484,27 +443,26 @@ impl Runner<'_> {
         mark_transient(&mut outcome.cell, self.plan.rounds);
         outcome.cell.series.iter_mut().for_each(record::Series::round);
         let ProgressReporter { failed, written_bytes, written_last, .. } = reporter;
-        let failed = failed.or(self.tell_waits(medium, listener).err());
+        self.written_bytes = written_bytes;
+        let failed = failed.or(self.tell_waits().err());
         if record_ops::is_staged(planned) && !self.options.target.is_file() {
-            medium.log().into_iter().for_each(|log| log.forget(span_of(planned)));
+            self.medium.log().into_iter().for_each(|log| log.forget(span_of(planned)));
         }
-        Measured { outcome, failed, written_bytes, written_last: written_last.into() }
+        Measured { outcome, failed, written_last: written_last.into() }
     }
 
     /// Reads places that a cell wrote and reports their checksums, to identify the medium later.
     /// This comes before the event that the cell has finished: every finished cell has marks, even
     /// if the process is killed at any moment. Its reads do not count as the cell's. Errors of the
-    /// medium are ignored; an `Err` is the listener's.
+    /// medium are ignored; `false` ends the run.
     fn mark(
         &mut self,
         planned: &PlannedCell,
         outcome: &CellOutcome,
         written_last: &[Extent],
-        medium: &mut Guarded,
-        listener: &mut dyn RunListener,
-    ) -> Result<(), String> {
+    ) -> bool {
         let is_kept = matches!(self.options.target.kind, TargetKind::Block | TargetKind::File)
-            && medium.facts().keeps_data;
+            && self.medium.facts().keeps_data;
         let is_written = planned.max_written_bytes > 0
             && !record_ops::is_staged(planned)
             && outcome.left_out.is_none();
@@ -513,27 +471,21 @@ impl Runner<'_> {
         let is_unrestored =
             self.options.backup.as_ref().is_some_and(|backup| !backup.places().is_empty());
         if !is_kept || !is_written || !is_there || is_unrestored {
-            return Ok(());
+            return true;
         }
-        medium.begin_turn(&format!("checksums after {}", planned.id));
+        self.medium.begin_turn(&format!("checksums after {}", planned.id));
         // What is told to be there must still be there after a power cut.
-        let flushed = flush(medium);
+        let flushed = flush(self.medium);
         let places =
-            written_places(medium.facts(), span_of(planned), written_last, self.options.seed);
-        match flushed.and_then(|_| read_marks(medium, &places, Some(&self.generator))) {
-            Ok(marks) => listener.on_event(&RunEvent::Marked(&marks)),
-            Err(_) => Ok(()),
+            written_places(self.medium.facts(), span_of(planned), written_last, self.options.seed);
+        match flushed.and_then(|_| read_marks(self.medium, &places, Some(&self.generator))) {
+            Ok(marks) => self.tell(&RunEvent::Marked(&marks)),
+            Err(_) => true,
         }
     }
 
     /// Adds a finished cell to the results; `false` ends the run.
-    fn keep(
-        &mut self,
-        index: usize,
-        outcome: CellOutcome,
-        failed: Option<String>,
-        listener: &mut dyn RunListener,
-    ) -> bool {
+    fn keep(&mut self, index: usize, outcome: CellOutcome, failed: Option<String>) -> bool {
         let CellOutcome { cell, error, .. } = outcome;
         let stop = cell.stop;
         if stop == Stop::Interrupted {
@@ -547,10 +499,10 @@ impl Runner<'_> {
                 Ended::Interrupted
             });
         }
-        let recorded = listener.on_event(&RunEvent::CellFinished { index, cell: &cell });
+        let goes_on = self.tell(&RunEvent::CellFinished { index, cell: &cell });
         self.end.cells.push(cell);
-        if let Err(reason) = recorded {
-            return self.fail(reason);
+        if !goes_on {
+            return false;
         }
         if stop != Stop::Error {
             self.failures = 0;
@@ -568,20 +520,29 @@ impl Runner<'_> {
         !hopeless && !unrestored && self.failures < CONSECUTIVE_FAILURES
     }
 
-    fn skip(
-        &mut self,
-        planned: &PlannedCell,
-        reason: String,
-        listener: &mut dyn RunListener,
-    ) -> bool {
-        self.leave_out(planned.id.clone(), reason, listener)
+    fn skip(&mut self, planned: &PlannedCell, reason: String) -> bool {
+        self.leave_out(planned.id.clone(), reason)
     }
 
-    fn leave_out(&mut self, test: String, reason: String, listener: &mut dyn RunListener) -> bool {
+    fn leave_out(&mut self, test: String, reason: String) -> bool {
         let skip = Skip::new(test, reason);
-        let recorded = listener.on_event(&RunEvent::Skipped(&skip));
+        let goes_on = self.tell(&RunEvent::Skipped(&skip));
         self.end.skipped.push(skip);
-        match recorded {
+        goes_on
+    }
+
+    /// Passes an event to the listener; `false` ends the run.
+    fn tell(&mut self, event: &RunEvent<'_>) -> bool {
+        match self.listener.on_event(event) {
+            Ok(()) => true,
+            Err(reason) => self.fail(reason),
+        }
+    }
+
+    /// Passes the changed cell at this place of the results to the listener; `false` ends the run.
+    fn revised(&mut self, place: usize) -> bool {
+        let cell = &self.end.cells[place];
+        match self.listener.on_event(&RunEvent::CellRevised { cell }) {
             Ok(()) => true,
             Err(reason) => self.fail(reason),
         }
@@ -600,11 +561,11 @@ impl Runner<'_> {
 
     /// Time limit of a cell in nanoseconds: its own limit, or its share of the rest of the run's
     /// limit. `None` when nothing is left.
-    fn allot(&self, index: usize, medium: &mut Guarded) -> Option<u64> {
+    fn allot(&mut self, index: usize) -> Option<u64> {
         let own_ns = self.plan.cells[index].max_ns;
         let Some(limit_ns) = self.plan.time_limit_ns else { return Some(own_ns) };
         let (later_ns, probes_ns) = self.rest_ns(index);
-        let left_ns = limit_ns.saturating_sub(self.elapsed_ns(medium));
+        let left_ns = limit_ns.saturating_sub(self.elapsed_ns());
         if is_reserved(&self.plan.cells[index]) {
             // Cells before it may have taken longer than they were allotted.
             let has_least = index > 0 && !is_read_back(&self.plan.cells[index]);

@@ -7,13 +7,13 @@ use record::{Bound, Cell, Estimate, Flag, TargetKind, metric};
 use stats::{FLOOR, set_interval};
 
 use super::Runner;
-use crate::events::{RunEvent, RunListener};
+use crate::events::RunEvent;
 
 /// Share of the I/Os' time in which the thread waited for a processor, above which a figure without
 /// an interval is a bound; our choice.
 const HOST_SHARE: f64 = 0.1;
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
     /// Drift of this host during the run, in the logarithm of a rate: none in virtual time; `None`
     /// if no cell shows it.
     pub(super) fn drift(&self) -> Option<f64> {
@@ -24,14 +24,14 @@ impl Runner<'_> {
     }
 
     /// Completes the intervals of all cells on a real host, and reports those that change.
-    pub(super) fn complete_intervals(&mut self, listener: &mut dyn RunListener) {
+    pub(super) fn complete_intervals(&mut self) {
         if self.options.target.kind == TargetKind::Simulated {
             return;
         }
         let drift = self.drift();
         for cell in &mut self.end.cells {
             if complete(cell, drift)
-                && let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell })
+                && let Err(reason) = self.listener.on_event(&RunEvent::CellRevised { cell })
             {
                 self.fail(reason);
                 return;

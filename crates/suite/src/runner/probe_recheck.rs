@@ -5,10 +5,9 @@ use device::Device;
 use record::units::{Bytes, MIB, SECOND_NS};
 use record::{Cell, Ended, PlannedCell, Stop};
 
-use super::{Guarded, Measured, Runner};
-use crate::FileStage;
+use super::{Measured, Runner};
 use crate::catalogue::capacity;
-use crate::events::{RunEvent, RunListener};
+use crate::events::RunEvent;
 use crate::planned::{PROBE, span_of};
 use stats::Random;
 
@@ -45,17 +44,10 @@ impl LossSeen {
     }
 }
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
     /// Reads the probe's marks that no cell up to `index` was to overwrite. If some are lost, the
     /// medium is probed again. `false` ends the run.
-    pub(super) fn recheck_marks(
-        &mut self,
-        index: usize,
-        when: RecheckTime,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) -> bool {
+    pub(super) fn recheck_marks(&mut self, index: usize, when: RecheckTime) -> bool {
         let written_bytes = self.written_bytes - self.rechecked_bytes;
         let is_due =
             written_bytes >= ENOUGH_BYTES || when == RecheckTime::Ended && written_bytes > 0;
@@ -70,15 +62,15 @@ impl Runner<'_> {
         let later =
             self.plan.cells[at + 1..=index].iter().filter(|cell| cell.max_written_bytes > 0);
         let overwritten: Vec<_> = later.map(span_of).collect();
-        medium.begin_turn("reading the probe's places again");
-        medium.set_data_needed(true, &self.generator);
-        if !medium.facts().keeps_data {
+        self.medium.begin_turn("reading the probe's places again");
+        self.medium.set_data_needed(true, &self.generator);
+        if !self.medium.facts().keeps_data {
             return true;
         }
         let marks = capacity::marks_left(&self.end.cells[place], &overwritten);
         let mut random = Random::for_purpose(self.options.seed, "images of the run");
         // A medium that fails is the next cell's matter.
-        let kept = capacity::kept(medium, &self.generator, &marks).unwrap_or_default();
+        let kept = capacity::kept(self.medium, &self.generator, &marks).unwrap_or_default();
         let gone = kept.iter().filter(|(_, kept)| !kept).count();
         let caveat = if gone > 0 {
             format!(
@@ -87,7 +79,7 @@ impl Runner<'_> {
                 Bytes(written_bytes)
             )
         } else if !std::mem::replace(&mut self.sought_images, true)
-            && capacity::folds(&self.end.cells[place], medium, &self.generator, &mut random)
+            && capacity::folds(&self.end.cells[place], self.medium, &self.generator, &mut random)
                 .unwrap_or(false)
         {
             "data of some places was read at others, too".into()
@@ -100,10 +92,10 @@ impl Runner<'_> {
                 PlannedCell { max_written_bytes: most_bytes, ..self.plan.cells[at].clone() };
             capacity::fill_cache_at_least(&mut planned, CACHES_BYTES);
             let seen = LossSeen { caveat, kept };
-            return self.retry_probe(place, (at, &planned), seen, medium, stage, listener);
+            return self.retry_probe(place, (at, &planned), seen);
         }
         self.rechecked_bytes -= written_bytes;
-        when == RecheckTime::Written || self.note_loss(place, LossSeen { caveat, kept }, listener)
+        when == RecheckTime::Written || self.note_loss(place, LossSeen { caveat, kept })
     }
 
     /// The last finished probe that found nothing missing and left its marks: its index among the
@@ -117,13 +109,9 @@ impl Runner<'_> {
 
     /// Replaces the conclusion that the medium is good, if not enough bytes may be written to probe
     /// it again; `false` ends the run.
-    fn note_loss(&mut self, place: usize, seen: LossSeen, listener: &mut dyn RunListener) -> bool {
-        let cell = &mut self.end.cells[place];
-        seen.note(cell, "");
-        match listener.on_event(&RunEvent::CellRevised { cell }) {
-            Ok(()) => true,
-            Err(reason) => self.fail(reason),
-        }
+    fn note_loss(&mut self, place: usize, seen: LossSeen) -> bool {
+        seen.note(&mut self.end.cells[place], "");
+        self.revised(place)
     }
 
     /// Removes the probe's cell and probes again, with other places and more time. What was `seen`
@@ -133,11 +121,8 @@ impl Runner<'_> {
         place: usize,
         (at, planned): (usize, &PlannedCell),
         seen: LossSeen,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
     ) -> bool {
-        let second = self.probe_anew((at, planned), RETRY_NS, medium, stage, listener);
+        let second = self.probe_anew((at, planned), RETRY_NS);
         let Some(Measured { mut outcome, failed, written_last, .. }) = second else { return false };
         if outcome.cell.stop == Stop::Interrupted {
             // The first one stands until the second has come to its end: when the run goes on, the
@@ -149,21 +134,19 @@ impl Runner<'_> {
                 Ended::Interrupted
             });
         }
-        if let Err(reason) = self.mark(planned, &outcome, &written_last, medium, listener) {
-            return self.fail(reason);
+        if !self.mark(planned, &outcome, &written_last) {
+            return false;
         }
         let first = self.end.cells.remove(place);
         seen.note(&mut outcome.cell, "; a second probe found nothing missing");
         // What the kernel counted since the second one began is compared with its bytes alone.
-        let goes_on = self.keep(at, outcome, failed, listener);
-        let Some(cell) = self.end.cells.iter_mut().rfind(|cell| cell.id == planned.id) else {
+        let goes_on = self.keep(at, outcome, failed);
+        let Some(place) = self.end.cells.iter().rposition(|cell| cell.id == planned.id) else {
             return goes_on;
         };
+        let cell = &mut self.end.cells[place];
         cell.written_bytes = cell.written_bytes.saturating_add(first.written_bytes);
-        match listener.on_event(&RunEvent::CellRevised { cell }) {
-            Ok(()) => goes_on,
-            Err(reason) => self.fail(reason),
-        }
+        self.revised(place) && goes_on
     }
 
     /// Announces a second probe and makes it; `None` if the listener ended the run.
@@ -171,18 +154,12 @@ impl Runner<'_> {
         &mut self,
         (at, planned): (usize, &PlannedCell),
         allotted_ns: u64,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
     ) -> Option<Measured> {
         self.probe_retried = true;
         let started = RunEvent::CellStarted { index: at, cell: planned, allotted_ns };
-        if let Err(reason) = listener.on_event(&started) {
-            self.fail(reason);
+        if !self.tell(&started) {
             return None;
         }
-        let second = self.measure(at, planned, allotted_ns, medium, stage, listener);
-        self.written_bytes = second.written_bytes;
-        Some(second)
+        Some(self.measure(at, planned, allotted_ns))
     }
 }

@@ -7,10 +7,8 @@ use device::{Extent, IoErrorKind};
 use record::units::{MIB, SECOND_NS};
 use record::{CapacityKind, Cell, Estimate, PlannedCell, Stop, metric};
 
-use super::{Guarded, PROBES_SHARE, Runner};
-use crate::FileStage;
+use super::{PROBES_SHARE, Runner};
 use crate::catalogue::capacity;
-use crate::events::{RunEvent, RunListener};
 use crate::place_read::read_places;
 use crate::planned::PROBE;
 
@@ -21,15 +19,10 @@ const MIN_BYTES: u64 = 64 * MIB;
 /// Most places that are read again.
 const MOST_PLACES: usize = 64;
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
     /// Probes again if a probe found damage: by writing, or where data was restored by reading the
     /// places that failed. The result is a figure of the probe's cell.
-    pub(super) fn repeat_probe(
-        &mut self,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) {
+    pub(super) fn repeat_probe(&mut self) {
         let is_damaged = |cell: &Cell| {
             cell.test == PROBE
                 && CapacityKind::of_probe(cell) == Some(CapacityKind::Damaged)
@@ -39,30 +32,21 @@ impl Runner<'_> {
         let id = &self.end.cells[place].id;
         let Some(at) = self.plan.cells.iter().position(|planned| planned.id == *id) else { return };
         let failed = if capacity::restores(&self.plan.cells[at]) {
-            self.reads_fail(place, medium)
+            self.reads_fail(place)
         } else {
-            self.probe_fails(place, at, medium, stage, listener)
+            self.probe_fails(place, at)
         };
         let Some(failed) = failed else { return };
         let cell = &mut self.end.cells[place];
         let value = f64::from(u8::from(failed));
         let again = Estimate { value, ci95: None, n: 1 };
         cell.metrics.other.insert(metric::FAILED_AGAIN.to_owned(), again);
-        if let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell }) {
-            self.fail(reason);
-        }
+        self.revised(place);
     }
 
     /// Whether a second probe finds a fault; `None` if there is no room for one, or if it comes to
     /// no result.
-    fn probe_fails(
-        &mut self,
-        place: usize,
-        at: usize,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) -> Option<bool> {
+    fn probe_fails(&mut self, place: usize, at: usize) -> Option<bool> {
         let left_bytes = self.plan.max_written_bytes().saturating_sub(self.written_bytes);
         let planned = &self.plan.cells[at];
         let max_written_bytes = left_bytes.min(planned.max_written_bytes);
@@ -71,13 +55,10 @@ impl Runner<'_> {
         }
         let planned = PlannedCell { max_written_bytes, ..planned.clone() };
         let limit_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
-        let left_ns = limit_ns.saturating_sub(self.elapsed_ns(medium)).max(limit_ns / PROBES_SHARE);
+        let left_ns = limit_ns.saturating_sub(self.elapsed_ns()).max(limit_ns / PROBES_SHARE);
         let allotted_ns = left_ns.min(planned.max_ns).min(MOST_NS);
-        let second = self.probe_anew((at, &planned), allotted_ns, medium, stage, listener)?;
-        if let Err(reason) =
-            self.mark(&planned, &second.outcome, &second.written_last, medium, listener)
-        {
-            self.fail(reason);
+        let second = self.probe_anew((at, &planned), allotted_ns)?;
+        if !self.mark(&planned, &second.outcome, &second.written_last) {
             return None;
         }
         self.end.cells[place].written_bytes += second.outcome.cell.written_bytes;
@@ -92,7 +73,7 @@ impl Runner<'_> {
     /// Whether places of a probe that failed and were restored since still give errors, or differ
     /// from read to read; `None` if they cannot be read for another reason, or if reading them well
     /// tells nothing: of writes that were lost without an error.
-    fn reads_fail(&self, place: usize, medium: &mut Guarded) -> Option<bool> {
+    fn reads_fail(&mut self, place: usize) -> Option<bool> {
         let cell = &self.end.cells[place];
         let is_unrestored =
             |name: &str| cell.metrics.other.get(name).is_some_and(|bytes| bytes.value > 0.0);
@@ -110,8 +91,8 @@ impl Runner<'_> {
         let step = failed.len().div_ceil(MOST_PLACES).max(1);
         let places: Vec<Extent> =
             failed.into_iter().step_by(step).map(|at| Extent::new(at, bytes)).collect();
-        medium.begin_turn("reading the probe's places again");
-        let twice = [(); 2].map(|()| read_places(medium, &places));
+        self.medium.begin_turn("reading the probe's places again");
+        let twice = [(); 2].map(|()| read_places(self.medium, &places));
         match twice {
             [Ok(first), Ok(again)] => {
                 let failed = first.len() < places.len() || first != again;

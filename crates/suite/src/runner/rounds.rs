@@ -11,9 +11,8 @@ use record::{
 };
 use stats::{Random, latency_of_rounds, of_long_run, set_rates};
 
-use super::{Guarded, Measured, Runner, is_read_back};
-use crate::FileStage;
-use crate::events::{RunEvent, RunListener};
+use super::{Measured, Runner, is_read_back};
+use crate::events::RunEvent;
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
 use crate::spec::CellSpec;
 use crate::stop_rule::{Precision, too_wide};
@@ -37,18 +36,13 @@ const STEP_NS: u64 = 100 * MILLISECOND_NS;
 /// Ratio of the first writes to the steady level above which a round would not reach that level.
 const FALLS: f64 = 1.5;
 
-impl<'a> Runner<'a> {
+impl<'a> Runner<'a, '_> {
     /// Measures fast cells in rounds, until their intervals are as narrow as wanted or the time is
     /// up.
-    pub(super) fn measure_rounds(
-        &mut self,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) {
+    pub(super) fn measure_rounds(&mut self) {
         let places: Vec<usize> =
             (0..self.end.cells.len()).filter(|at| is_worth_rounds(&self.end.cells[*at])).collect();
-        let began_ns = self.elapsed_ns(medium);
+        let began_ns = self.elapsed_ns();
         let until_ns = self.end_of_rounds_ns(began_ns);
         self.rounds_end_ns = Some(until_ns);
         let mut random = Random::for_purpose(self.options.seed, "order of rounds");
@@ -59,7 +53,7 @@ impl<'a> Runner<'a> {
                 continue;
             }
             let due_ns = began_ns + (turn as u64 - 1) * self.apart_ns();
-            if due_ns + limit_ns(ROUND_NS[0]) > until_ns || !self.wait(due_ns, medium) {
+            if due_ns + limit_ns(ROUND_NS[0]) > until_ns || !self.wait(due_ns) {
                 break;
             }
             let mut order: Vec<(u64, usize)> =
@@ -73,16 +67,17 @@ impl<'a> Runner<'a> {
                     self.finish(Ended::Interrupted);
                     return;
                 }
+                let now_ns = self.elapsed_ns();
                 let cell = &self.end.cells[place];
-                let is_over = self.elapsed_ns(medium) + longest_round_ns(cell) > until_ns;
+                let is_over = now_ns + longest_round_ns(cell) > until_ns;
                 let Some(planned) = self.planned(cell) else { continue };
                 let round = PlannedRound::short(planned, cell, turn);
-                if is_over || !self.round(place, &round, medium, stage, listener) {
-                    return self.end_rounds(&places, began_ns, listener);
+                if is_over || !self.round(place, &round) {
+                    return self.end_rounds(&places, began_ns);
                 }
             }
         }
-        self.end_rounds(&places, began_ns, listener);
+        self.end_rounds(&places, began_ns);
     }
 
     /// Time of the run at which rounds end that begin at `began_ns`, in nanoseconds: they take no
@@ -130,13 +125,13 @@ impl<'a> Runner<'a> {
     }
 
     /// Waits without I/O until `due_ns` of the run's time; `false` if the run must end.
-    fn wait(&mut self, due_ns: u64, medium: &mut Guarded) -> bool {
+    fn wait(&mut self, due_ns: u64) -> bool {
         while !self.options.stop.load(Ordering::Relaxed) {
-            let left_ns = due_ns.saturating_sub(self.elapsed_ns(medium));
+            let left_ns = due_ns.saturating_sub(self.elapsed_ns());
             if left_ns == 0 {
                 return true;
             }
-            device::Device::idle(medium, left_ns.min(STEP_NS));
+            device::Device::idle(self.medium, left_ns.min(STEP_NS));
         }
         self.finish(Ended::Interrupted);
         false
@@ -144,12 +139,7 @@ impl<'a> Runner<'a> {
 
     /// Measures every cell with a rate again as planned, in the order of the plan, for the plan's
     /// number of repeats.
-    pub(super) fn repeat(
-        &mut self,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) {
+    pub(super) fn repeat(&mut self) {
         let places: Vec<usize> =
             (0..self.end.cells.len()).filter(|at| is_repeatable(&self.end.cells[*at])).collect();
         for number in 2..=self.plan.times() as usize {
@@ -164,25 +154,25 @@ impl<'a> Runner<'a> {
                 }
                 let once_ns = cell.elapsed_ns / cell.rounds.len().max(1) as u64;
                 let most_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
-                let is_over = self.elapsed_ns(medium).saturating_add(once_ns) > most_ns;
+                let is_over = self.elapsed_ns().saturating_add(once_ns) > most_ns;
                 let round = PlannedRound::whole(planned, number);
-                if is_over || !self.round(*place, &round, medium, stage, listener) {
-                    return self.report_rounds(&places, listener);
+                if is_over || !self.round(*place, &round) {
+                    return self.report_rounds(&places);
                 }
             }
         }
-        self.report_rounds(&places, listener);
+        self.report_rounds(&places);
     }
 
     /// Reports that rounds are over, and the cells with too few of them; rounds began at
     /// `began_ns`.
-    fn end_rounds(&mut self, places: &[usize], began_ns: u64, listener: &mut dyn RunListener) {
+    fn end_rounds(&mut self, places: &[usize], began_ns: u64) {
         if self.end.ended != Ended::Complete {
             return;
         }
         // One stretch predicts the next where no host drifts, or others show by how much.
         if self.drift().is_some() {
-            return self.report_rounds(places, listener);
+            return self.report_rounds(places);
         }
         let turn_ns: u64 =
             places.iter().map(|place| longest_round_ns(&self.end.cells[*place])).sum();
@@ -194,19 +184,20 @@ impl<'a> Runner<'a> {
                 continue;
             }
             cell.flags.push(Flag::OneLook { needed_ns });
-            if let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell }) {
-                self.fail(reason);
+            if !self.revised(*place) {
                 return;
             }
         }
-        self.report_rounds(places, listener);
+        self.report_rounds(places);
     }
 
-    fn report_rounds(&mut self, places: &[usize], listener: &mut dyn RunListener) {
+    fn report_rounds(&mut self, places: &[usize]) {
         if places.is_empty() || self.end.ended != Ended::Complete {
             return;
         }
-        if let Err(reason) = listener.on_event(&RunEvent::RoundsDone { cells: &self.end.cells }) {
+        if let Err(reason) =
+            self.listener.on_event(&RunEvent::RoundsDone { cells: &self.end.cells })
+        {
             self.fail(reason);
         }
     }
@@ -218,14 +209,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Measures one round of a cell, twice if the host stood still; `false` ends the rounds.
-    fn round(
-        &mut self,
-        place: usize,
-        round: &PlannedRound,
-        medium: &mut Guarded,
-        stage: &mut dyn FileStage,
-        listener: &mut dyn RunListener,
-    ) -> bool {
+    fn round(&mut self, place: usize, round: &PlannedRound) -> bool {
         let plan = self.plan;
         let PlannedRound { planned, measured: named, number } = round;
         for _ in 0..2 {
@@ -233,26 +217,21 @@ impl<'a> Runner<'a> {
             if named.max_written_bytes > left_bytes {
                 return true;
             }
-            let recorded =
-                listener.on_event(&RunEvent::RoundStarted { cell: planned, number: *number });
-            if let Err(reason) = recorded {
-                return self.fail(reason);
+            if !self.tell(&RunEvent::RoundStarted { cell: planned, number: *number }) {
+                return false;
             }
-            let began_ns = self.elapsed_ns(medium);
+            let began_ns = self.elapsed_ns();
             let last = plan.cells.len() - 1;
-            let Measured { outcome, failed, written_bytes, written_last } =
-                self.measure(last, named, named.max_ns, medium, stage, listener);
-            self.written_bytes = written_bytes;
+            let Measured { outcome, failed, written_last } =
+                self.measure(last, named, named.max_ns);
             if let Some(reason) = failed {
                 return self.fail(reason);
             }
-            let marked = self.mark(planned, &outcome, &written_last, medium, listener);
+            let is_marked = self.mark(planned, &outcome, &written_last);
             let mut measured = outcome.cell;
             measured.id.clone_from(&planned.id);
-            let recorded = marked
-                .and_then(|()| listener.on_event(&RunEvent::RoundFinished { cell: &measured }));
-            if let Err(reason) = recorded {
-                return self.fail(reason);
+            if !is_marked || !self.tell(&RunEvent::RoundFinished { cell: &measured }) {
+                return false;
             }
             let host_stalled = measured.host_stall_share() > record::MAX_HOST_STALL_SHARE;
             let (stop, is_left_out) = (measured.stop, outcome.left_out.is_some());
@@ -270,8 +249,8 @@ impl<'a> Runner<'a> {
                 _ if host_stalled || is_left_out => cell.written_bytes += measured.written_bytes,
                 _ => add_round(cell, measured, began_ns),
             }
-            if let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell }) {
-                return self.fail(reason);
+            if !self.revised(place) {
+                return false;
             }
             if stop == Stop::Error {
                 self.end.error = outcome.error.or(self.end.error.take());

@@ -8,7 +8,7 @@ use record::units::MIB;
 use record::{Flag, SilentError, Wait};
 
 use super::{Guarded, Runner};
-use crate::events::{RunEvent, RunListener};
+use crate::events::RunEvent;
 use crate::place_read::read_places;
 
 /// Most waits that are kept of a run; of later ones only those that are longer than all before.
@@ -24,35 +24,31 @@ pub(super) struct WaitsSoFar {
     read_again: u32,
 }
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
     /// Passes the waits since the last call to the listener; an `Err` is the listener's.
-    pub(super) fn tell_waits(
-        &mut self,
-        medium: &mut Guarded,
-        listener: &mut dyn RunListener,
-    ) -> Result<(), String> {
-        let mut waits = medium.take_waits();
+    pub(super) fn tell_waits(&mut self) -> Result<(), String> {
+        let mut waits = self.medium.take_waits();
         for wait in waits.iter_mut().filter(|wait| wait.error.is_some()) {
             let is_over = self.options.stop.load(Ordering::Relaxed);
             let Some(offset_bytes) = wait.offset_bytes.filter(|_| !is_over) else { continue };
             if self.waits.read_again < MOST_READ_AGAIN {
                 self.waits.read_again += 1;
-                medium.begin_turn("reading again after an error");
+                self.medium.begin_turn("reading again after an error");
                 let bytes = wait.block_bytes.unwrap_or(0).min(MIB);
-                wait.error = Some(read_again(medium, Extent::new(offset_bytes, bytes)));
+                wait.error = Some(read_again(self.medium, Extent::new(offset_bytes, bytes)));
             }
         }
-        waits.extend(medium.take_waits());
-        waits.into_iter().try_for_each(|wait| self.tell(wait, listener))
+        waits.extend(self.medium.take_waits());
+        waits.into_iter().try_for_each(|wait| self.tell_wait(wait))
     }
 
-    fn tell(&mut self, wait: Wait, listener: &mut dyn RunListener) -> Result<(), String> {
+    fn tell_wait(&mut self, wait: Wait) -> Result<(), String> {
         let WaitsSoFar { told, longest_ns, .. } = &mut self.waits;
         *told += 1;
         let is_longest = wait.silent_ns > *longest_ns;
         *longest_ns = wait.silent_ns.max(*longest_ns);
         match *told <= MOST_WAITS || is_longest {
-            true => listener.on_event(&RunEvent::Flagged(&Flag::Waited(wait))),
+            true => self.listener.on_event(&RunEvent::Flagged(&Flag::Waited(wait))),
             false => Ok(()),
         }
     }
