@@ -43,7 +43,7 @@ impl CapacityKind {
     /// that fails with errors may be damage or a fake, and counts as damaged: a fake loses data
     /// without an error, though some of it may fail. `None` if the probe had no result.
     pub fn of_probe(probe: &Cell) -> Option<CapacityKind> {
-        let kind = CapacityKind::of_code(probe.metrics.other.get("type")?.value)?;
+        let kind = CapacityKind::of_code(probe.metrics.value("type")?)?;
         let is_open = kind == CapacityKind::Limbo && CapacityKind::is_by_errors(probe);
         Some(if is_open { CapacityKind::Damaged } else { kind })
     }
@@ -52,7 +52,7 @@ impl CapacityKind {
     /// or a thirtieth of them (our choice), and its addresses do not repeat. Where writes succeed and vanish
     /// beside others that fail, no damage explains both.
     pub fn is_by_errors(probe: &Cell) -> bool {
-        let count = |name: &str| probe.metrics.other.get(name).map_or(0.0, |found| found.value);
+        let count = |name: &str| probe.metrics.value(name).unwrap_or(0.0);
         let silent = count("marks_lost") + count("marks_elsewhere");
         let failed = count("marks_unusable");
         let few = if silent > 1.0 { FEW_SILENT * silent } else { silent };

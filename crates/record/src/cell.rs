@@ -82,6 +82,18 @@ pub struct Metrics {
     pub other: BTreeMap<String, Estimate>,
 }
 
+impl Metrics {
+    /// The figure of this name, without its interval; `None` if it was not measured.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        Some(self.other.get(name)?.value)
+    }
+
+    /// Adds a figure without an interval that rests on `n` I/Os or repeats.
+    pub fn put(&mut self, name: &str, value: f64, n: u64) {
+        self.other.insert(name.to_owned(), Estimate { value, ci95: None, n });
+    }
+}
+
 /// The reason why a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -31,7 +31,7 @@ impl Cell {
         let value = match name {
             metric::IOPS => metrics.iops?.value,
             metric::BPS => metrics.bps?.value,
-            metric::ACCESS_TIME_NS => metrics.other.get(name)?.value,
+            metric::ACCESS_TIME_NS => metrics.value(name)?,
             _ => return None,
         };
         let of = |[from, to]: [f64; 2]| match name {

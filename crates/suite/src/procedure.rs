@@ -72,7 +72,9 @@ impl<P: Procedure> Test for P {
         list: &mut CellList<'_>,
     ) -> Planned {
         let settings = P::Settings::read(settings)?;
-        Procedure::plan(self, &settings, &mut Cells { list: list.part(), target, of: PhantomData })
+        let has_region = P::Settings::LIST.iter().any(|setting| setting.name == "region");
+        let mut cells = Cells { list: list.part(), target, has_region, of: PhantomData };
+        Procedure::plan(self, &settings, &mut cells)
     }
     fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         match TypedCell::read(cell) {
@@ -97,6 +99,8 @@ pub struct Cells<'a, S> {
     /// Target of the cells.
     pub target: &'a TargetInfo,
     list: CellList<'a>,
+    /// True if the test has the setting `region`.
+    has_region: bool,
     of: PhantomData<S>,
 }
 
@@ -174,14 +178,25 @@ impl<S: CellSpec> Cells<'_, S> {
     }
 
     /// The chosen span, in this region; `None` if there is no room for it: then the test is
-    /// skipped.
+    /// skipped. If a user chose one that does not fit, that is an error; one of a suite is reduced
+    /// to the room that there is.
     pub fn span(
         &mut self,
         wanted: &WantedSpan,
         region: Region,
     ) -> Result<Option<Extent>, SettingError> {
-        let found = wanted.within(self.target, region)?;
-        Ok(self.list.or_skip(found))
+        let Some(span) = self.region(region, wanted.bytes) else { return Ok(None) };
+        let block_bytes = self.target.facts.logical_block_bytes.max(1);
+        let is_short = span.bytes < wanted.bytes / block_bytes * block_bytes;
+        if !wanted.is_asked || region == Region::Whole || !is_short {
+            return Ok(Some(span));
+        }
+        let (there, test) = (Bytes(span.bytes), self.list.test);
+        let rest = match self.has_region {
+            true => format!("; {test}.region=whole takes all of it"),
+            false => String::new(),
+        };
+        Err(self.bad("span", format!("there are only {there} in this part of the medium{rest}")))
     }
 
     /// At most so many bytes of the region; `None` if it has no room: then the test is skipped.

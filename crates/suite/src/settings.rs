@@ -3,15 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use device::Extent;
 use record::alike::closest;
-use record::units::{Bytes, Nanos};
-use record::{Content, Region};
-
-use crate::TargetInfo;
-
-/// The largest block in bytes: published results of dd have blocks of 100 MiB.
-const MAX_BLOCK_BYTES: u64 = 128 << 20;
+use record::units::Nanos;
 
 /// A setting of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +71,15 @@ impl SettingValue {
         let share = value.ok().filter(|share| (0.0..=1.0).contains(share));
         share.ok_or_else(|| format!("'{text}' is not a share between 0 and 100 %"))
     }
+}
+
+/// The value of a setting.
+#[derive(Clone, Copy)]
+pub struct GivenSetting<'a> {
+    /// As it was typed or computed.
+    pub value: &'a SettingValue,
+    /// True if a user chose it, and not a suite.
+    pub is_asked: bool,
 }
 
 /// The error of an invalid setting, with its name and the remedy.
@@ -166,206 +168,18 @@ impl TestSettings {
         Ok(())
     }
 
-    /// The range of the size of the setting `span` in this region, or the reason why there is none;
-    /// as [`TestSettings::range`].
-    pub fn span(
-        &self,
-        target: &TargetInfo,
-        region: Region,
-    ) -> Result<Result<Extent, String>, SettingError> {
-        self.range(target, region, self.size("span")?)
-    }
-
-    /// The range of so many bytes in this region, or the reason why there is none. If a user chose
-    /// a `span` that does not fit, that is an error; one of a suite is reduced to the room that
-    /// there is.
-    pub fn range(
-        &self,
-        target: &TargetInfo,
-        region: Region,
-        wanted_bytes: u64,
-    ) -> Result<Result<Extent, String>, SettingError> {
-        let found = target.region(region, wanted_bytes);
-        let block_bytes = target.facts.logical_block_bytes.max(1);
-        let least_bytes = wanted_bytes / block_bytes * block_bytes;
-        match &found {
-            Ok(span)
-                if self.asked.contains("span")
-                    && region != Region::Whole
-                    && span.bytes < least_bytes =>
-            {
-                let there = Bytes(span.bytes);
-                let rest = if self.values.contains_key("region") {
-                    format!("; {}.region=whole takes all of it", self.test)
-                } else {
-                    String::new()
-                };
-                let why = format!("there are only {there} in this part of the medium{rest}");
-                Err(self.bad("span", why))
-            }
-            _ => Ok(found),
-        }
-    }
-
     /// All settings: name and value.
     pub fn all(&self) -> Vec<(String, SettingValue)> {
         self.values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     }
 
-    /// A text as it was given.
-    pub fn text(&self, name: &str) -> &str {
-        self.value(name).as_typed().unwrap_or_default()
-    }
-
-    fn value(&self, name: &str) -> &SettingValue {
-        self.values.get(name).unwrap_or_else(|| {
-            panic!("{} asks for its setting '{name}', which it does not declare", self.test)
-        })
+    /// The value of a setting that the test has.
+    pub fn given(&self, name: &str) -> GivenSetting<'_> {
+        GivenSetting { value: &self.values[name], is_asked: self.asked.contains(name) }
     }
 
     /// An error about one of these settings.
     pub fn bad(&self, name: &str, reason: impl Into<String>) -> SettingError {
         SettingError::BadValue { test: self.test.into(), name: name.into(), reason: reason.into() }
-    }
-
-    fn read<T: std::str::FromStr<Err: std::fmt::Display>>(
-        &self,
-        name: &str,
-        text: &str,
-    ) -> Result<T, SettingError> {
-        text.trim().parse().map_err(|error: T::Err| self.bad(name, error.to_string()))
-    }
-
-    fn list<T>(
-        &self,
-        name: &str,
-        read: impl Fn(&str) -> Result<T, SettingError>,
-    ) -> Result<Vec<T>, SettingError> {
-        let list: Vec<T> =
-            self.text(name).split(',').map(|item| read(item.trim())).collect::<Result<_, _>>()?;
-        if list.is_empty() { Err(self.bad(name, "the list is empty")) } else { Ok(list) }
-    }
-
-    /// A size in bytes; never 0.
-    pub fn size(&self, name: &str) -> Result<u64, SettingError> {
-        match self.read::<Bytes>(name, self.text(name))?.0 {
-            0 => Err(self.bad(name, "must be more than 0")),
-            bytes => Ok(bytes),
-        }
-    }
-
-    /// An offset in bytes; may be 0.
-    pub fn place(&self, name: &str) -> Result<u64, SettingError> {
-        Ok(self.read::<Bytes>(name, self.text(name))?.0)
-    }
-
-    /// A list of offsets in bytes.
-    pub fn places(&self, name: &str) -> Result<Vec<u64>, SettingError> {
-        self.list(name, |item| Ok(self.read::<Bytes>(name, item)?.0))
-    }
-
-    /// A list of sizes in bytes.
-    pub fn sizes(&self, name: &str) -> Result<Vec<u64>, SettingError> {
-        self.list(name, |item| match self.read::<Bytes>(name, item)?.0 {
-            0 => Err(self.bad(name, "must be more than 0")),
-            bytes => Ok(bytes),
-        })
-    }
-
-    /// A list of block sizes: multiples of 512 bytes, up to 128 MiB.
-    pub fn blocks(&self, name: &str) -> Result<Vec<u64>, SettingError> {
-        let blocks = self.sizes(name)?;
-        for &block in &blocks {
-            if block % 512 != 0 || block > MAX_BLOCK_BYTES {
-                return Err(self.bad(
-                    name,
-                    format!("{block} bytes is no block: use a multiple of 512 bytes up to 128 MiB"),
-                ));
-            }
-        }
-        Ok(blocks)
-    }
-
-    /// One block size, for a test with a single one.
-    pub fn block(&self, name: &str) -> Result<u64, SettingError> {
-        match self.blocks(name)?[..] {
-            [block_bytes] => Ok(block_bytes),
-            _ => Err(self.bad(name, "takes one size")),
-        }
-    }
-
-    /// A duration in nanoseconds.
-    pub fn duration_ns(&self, name: &str) -> Result<u64, SettingError> {
-        self.value(name).duration_ns().map_err(|reason| self.bad(name, reason))
-    }
-
-    /// A whole number of at least 1.
-    pub fn count(&self, name: &str) -> Result<u64, SettingError> {
-        match self.read::<u64>(name, self.text(name)) {
-            Ok(0) | Err(_) => Err(self
-                .bad(name, format!("'{}' is not a whole number of at least 1", self.text(name)))),
-            Ok(count) => Ok(count),
-        }
-    }
-
-    /// A list of whole numbers of at least 1.
-    pub fn counts(&self, name: &str) -> Result<Vec<u32>, SettingError> {
-        self.list(name, |item| match item.parse::<u32>() {
-            Ok(count) if count >= 1 => Ok(count),
-            _ => Err(self.bad(name, format!("'{item}' is not a whole number of at least 1"))),
-        })
-    }
-
-    /// A share between 0 and 1, or a percentage written "5%".
-    pub fn share(&self, name: &str) -> Result<f64, SettingError> {
-        self.value(name).share().map_err(|reason| self.bad(name, reason))
-    }
-
-    /// One of `words`.
-    pub fn choice<'a>(&self, name: &str, words: &[&'a str]) -> Result<&'a str, SettingError> {
-        let text = self.text(name).trim();
-        let found = words.iter().find(|word| **word == text).copied();
-        found.ok_or_else(|| self.bad(name, format!("'{text}' is not one of {}", words.join(", "))))
-    }
-
-    /// A list of some of `words`.
-    pub fn choices<'a>(&self, name: &str, words: &[&'a str]) -> Result<Vec<&'a str>, SettingError> {
-        self.list(name, |item| {
-            let found = words.iter().find(|word| **word == item).copied();
-            found.ok_or_else(|| {
-                self.bad(name, format!("'{item}' is not one of {}", words.join(", ")))
-            })
-        })
-    }
-
-    /// A choice between "yes" and "no"; `true` for "yes".
-    pub fn yes(&self, name: &str) -> Result<bool, SettingError> {
-        Ok(self.choice(name, &["yes", "no"])? == "yes")
-    }
-
-    /// One kind of data, for a test with a single one.
-    pub fn content(&self, name: &str) -> Result<Content, SettingError> {
-        match self.contents(name)?[..] {
-            [content] => Ok(content),
-            _ => Err(self.bad(name, "takes one kind")),
-        }
-    }
-
-    /// Kinds of data: zeros, repeated, incompressible, byte:N, compressible:N%.
-    pub fn contents(&self, name: &str) -> Result<Vec<Content>, SettingError> {
-        self.list(name, |item| {
-            let number = |text: &str| text.trim_end_matches('%').parse::<u8>().ok();
-            match item.split_once(':') {
-                None if item == "zeros" => Some(Content::Zeros),
-                None if item == "repeated" => Some(Content::Repeated),
-                None if item == "incompressible" => Some(Content::Incompressible),
-                Some(("byte", value)) => number(value).map(Content::Byte),
-                Some(("compressible", percent)) => number(percent).filter(|p| *p <= 100).map(Content::Compressible),
-                _ => None,
-            }
-            .ok_or_else(|| {
-                self.bad(name, format!("'{item}' is not one of zeros, repeated, incompressible, byte:0..255, compressible:0..100%"))
-            })
-        })
     }
 }

@@ -171,9 +171,7 @@ impl IoTally {
         metrics.bps = Some(Estimate { value: bps, ci95: scaled, n: self.ops });
         metrics.latency_ns = Some(self.latency());
         if let Some(share) = self.host_share() {
-            metrics
-                .other
-                .insert("host_share".into(), Estimate { value: share, ci95: None, n: self.ops });
+            metrics.put("host_share", share, self.ops);
         }
         for (name, total_ns) in
             [(metric::RUN_DELAY_NS, self.run_delay_ns), (metric::CPU_NS_PER_IO, self.cpu_ns)]

@@ -159,7 +159,7 @@ fn suites_take_the_time_that_they_say() {
 fn probed(end: &RunEnd) -> (Option<f64>, f64) {
     let probe = &end.cells[0];
     assert_eq!(probe.id, "capacity/1");
-    (probe.metrics.other.get("type").map(|kind| kind.value), probe.elapsed_ns as f64 / 1e9)
+    (probe.metrics.value("type"), probe.elapsed_ns as f64 / 1e9)
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn a_probe_that_found_damage_is_repeated_at_the_end() {
     let again = |lent: Option<&str>, fault: InjectedFault| {
         let (end, _) = check_with(Some(fault), lent);
         let probe = end.cells.iter().find(|cell| cell.test == "capacity").unwrap();
-        let value = |name: &str| probe.metrics.other.get(name).map(|figure| figure.value);
+        let value = |name: &str| probe.metrics.value(name);
         (value("type"), value("failed_again"))
     };
     for from_ms in [0, 50, 100, 400] {
@@ -431,7 +431,7 @@ fn later_cells_that_fill_the_cache_find_a_fake_that_the_probe_had_no_time_for() 
         ("slow-wraparound", "quick", 3.0, 250),
     ] {
         let (plan, end) = run_on(name, suite, &[]);
-        let figure = |name: &str| end.cells[0].metrics.other.get(name).map(|figure| figure.value);
+        let figure = |name: &str| end.cells[0].metrics.value(name);
         assert_eq!((end.ended, figure("type")), (Ended::Complete, Some(kind)), "{suite} on {name}");
         let real_bytes = figure("real_bytes");
         assert!(real_bytes.is_some_and(|bytes| bytes <= (most_gib * GIB) as f64), "{real_bytes:?}");

@@ -18,7 +18,7 @@
 //! be negative by chance. Metrics: `repeats` (whole ones), `latency_ns` of all reads, `iops`.
 
 use device::{Device, Extent};
-use record::{Estimate, Flag, Series, SeriesAxis, Stop};
+use record::{Flag, Series, SeriesAxis, Stop};
 use stats::median;
 
 use super::preconditioned_span::preconditioned_span;
@@ -27,13 +27,14 @@ use crate::io_loop::{IoLoad, LoopLimits};
 
 settings! {
     AlignReadSettings {
-        block: Block = "1KiB", "size of a read; at least two sectors of the medium";
         tries: Count = "8", "reads per place; the faster half counts";
         repeats: Count = "3", "repeats of everything; the median counts";
         max_time: Time = "30s", "time limit";
     }
 }
 
+/// Least size of a read, in bytes; it has at least two sectors of the medium.
+const LEAST_BLOCK_BYTES: u64 = KIB;
 /// Largest power of two to try, in bytes.
 const LARGEST_BYTES: u64 = 64 * MIB;
 
@@ -71,7 +72,7 @@ impl Procedure for AlignRead {
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, AlignReadSpec>) -> Planned {
         // Half of a read lies on either side of a boundary, and must be a unit of the medium.
         let least_bytes = 2 * cells.target.facts.logical_block_bytes;
-        let block_bytes = settings.block.max(least_bytes).next_power_of_two();
+        let block_bytes = LEAST_BLOCK_BYTES.max(least_bytes).next_power_of_two();
         let Some(span) = cells.region(Region::Middle, u64::MAX) else { return Ok(()) };
         let Some(grid) = Grid::fitting(span, block_bytes, LARGEST_BYTES) else {
             let (there, size) = (Bytes(span.bytes), Bytes(2 * block_bytes));
@@ -109,10 +110,7 @@ impl Procedure for AlignRead {
             let text = "the time was too short for all sizes; give it more".to_owned();
             outcome.cell.flags.push(Flag::Note { text });
         }
-        outcome.cell.metrics.other.insert(
-            "repeats".into(),
-            Estimate { value: repeats.len() as f64, ci95: None, n: repeats.len() as u64 },
-        );
+        outcome.cell.metrics.put("repeats", repeats.len() as f64, repeats.len() as u64);
         outcome.cell.series = vec![
             curve("diff", &sizes, &repeats, Sides::diff_ns),
             curve("pre", &sizes, &repeats, |sides| sides.pre_ns),

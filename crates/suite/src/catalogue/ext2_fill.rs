@@ -206,15 +206,9 @@ fn conclude(
     if account.data_bytes > 0 {
         let seconds = total_ns / 1e9;
         metrics.bps = Some(account.rate(total_ns));
-        metrics.other.insert(
-            "files_per_s".into(),
-            Estimate { value: files as f64 / seconds, ci95: None, n: files },
-        );
+        metrics.put("files_per_s", files as f64 / seconds, files);
         let metadata_ns = account.metadata_ns as f64 + flush_ns as f64;
-        metrics.other.insert(
-            "metadata_share".into(),
-            Estimate { value: metadata_ns / total_ns, ci95: None, n: files },
-        );
+        metrics.put("metadata_share", metadata_ns / total_ns, files);
         metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
     }
     outcome.cell.series.retain(|series| series.x != SeriesAxis::Bytes);

@@ -19,7 +19,6 @@ settings! {
         region: RegionWord(["middle", "front", "whole"]) = "middle",
             "middle, front or whole (the published form); a file or --span is always used whole";
         span: Span = "512MiB", "bytes to fill; region=whole fills everything";
-        block: Block = "1MiB", "size of one write";
         max_time: Time = "20m", "time limit";
     }
 }
@@ -57,7 +56,7 @@ impl Procedure for Fill {
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ()>) -> Planned {
         let region = if cells.target.is_bounded() { Region::Middle } else { settings.region };
         let Some(span) = cells.span(&settings.span, region)? else { return Ok(()) };
-        let block_bytes = settings.block.min(span.bytes);
+        let block_bytes = MIB.min(span.bytes);
         let writes = cells.writes(region, span, Pattern::Sequential, block_bytes);
         let params = Params { content: Some(self.0), ..writes };
         cells.add(params, &(), settings.max_time, span.bytes);

@@ -27,7 +27,6 @@ settings! {
         form: Words([PLAIN, FLUSHED, DURABLE]) = "plain,flushed,durable", "which of them";
         rounds: Count = "24", "writes of each";
         rest: Time = "200ms", "time without I/O after each write";
-        span: Span = "64MiB", "span in the middle";
         max_time: Time = "15s", "time limit for each";
     }
 }
@@ -40,6 +39,9 @@ spec! {
         rest_ns: u64,
     }
 }
+
+/// Bytes in the middle in which it writes.
+const SPAN_BYTES: u64 = 64 * MIB;
 
 /// Times single writes alone, flushed and durable, a cell for each block size and form.
 pub struct FlushCost;
@@ -67,7 +69,7 @@ impl Procedure for FlushCost {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, FlushCostSpec>) -> Planned {
-        let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
+        let Some(span) = cells.region(Region::Middle, SPAN_BYTES) else { return Ok(()) };
         let spec = FlushCostSpec { rounds: settings.rounds, rest_ns: settings.rest };
         for &block_bytes in &settings.block {
             if !cells.fits(block_bytes, span.bytes) {

@@ -222,10 +222,7 @@ impl Lines {
         cell.metrics.iops =
             (unpaced_lines > 0).then_some(Estimate { value: per_second, ci95, n: unpaced_lines });
         cell.metrics.latency_ns = Some(latency(&self.histogram, self.worst_ns));
-        cell.metrics.other.insert(
-            metric::LATE_LINES.to_owned(),
-            Estimate { value: self.late as f64, ci95: None, n },
-        );
+        cell.metrics.put(metric::LATE_LINES, self.late as f64, n);
         if !self.stalls.is_empty() {
             let points = self.stalls.iter().map(|point| point.map(|ns| ns as f64)).collect();
             cell.series.push(Series {

@@ -234,7 +234,7 @@ fn units_of(cell: &Cell) -> u64 {
 }
 
 fn took_ns(cell: &Cell) -> u64 {
-    let warm_up_ns = cell.metrics.other.get(metric::WARM_UP_NS).map_or(0, |ns| ns.value as u64);
+    let warm_up_ns = cell.metrics.value(metric::WARM_UP_NS).map_or(0, |ns| ns as u64);
     cell.elapsed_ns.saturating_add(warm_up_ns)
 }
 

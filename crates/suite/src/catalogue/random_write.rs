@@ -438,14 +438,8 @@ impl Work<'_, '_> {
         let metrics = &mut self.outcome.cell.metrics;
         let Some(iops) = metrics.iops else { return };
         let share = (paid_iops / iops.value).min(1.0);
-        metrics.other.insert(
-            metric::DEBT_NS.into(),
-            Estimate { value: debt_ns, ci95: None, n: SETTLING_OPS + 1 },
-        );
-        metrics.other.insert(
-            metric::PAID_IOPS.into(),
-            Estimate { value: iops.value * share, ci95: None, n: ops },
-        );
+        metrics.put(metric::DEBT_NS, debt_ns, SETTLING_OPS + 1);
+        metrics.put(metric::PAID_IOPS, iops.value * share, ops);
         if share < 1.0 - DEBT_SHARE {
             self.outcome.cell.flags.push(Flag::Debt { debt_ns: debt_ns as u64 });
             stats::set_rates(&mut self.outcome.cell);

@@ -22,15 +22,16 @@ use stats::inverse;
 
 settings! {
     SectorWriteSettings {
-        block: Block = "512B", "size of one write";
         region: RegionWord(["whole", "middle"]) = "whole", "whole, middle";
-        span: Span = "512MiB", "span in the middle";
         certainty: Share = "5%", "stop when the interval of the mean is this narrow";
         min_time: Time = "3s", "least time";
         max_time: Time = "3m", "time limit";
     }
 }
 
+/// Bytes of a write, and of the span in the middle.
+const SECTOR_BYTES: u64 = 512;
+const SPAN_BYTES: u64 = 512 * MIB;
 /// Most bytes that it writes: two million sectors. Even a medium as fast as memory is measured
 /// precisely long before.
 const MAX_BYTES: u64 = GIB;
@@ -80,17 +81,16 @@ impl Procedure for SectorWrite {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, Precision>) -> Planned {
-        let block_bytes = settings.block;
         let region = settings.region;
         let spec = Precision { certainty: settings.certainty, min_ns: settings.min_time };
-        match settings.span.within(cells.target, region)? {
+        match cells.target.region(region, SPAN_BYTES) {
             Err(reason) if region == Region::Whole => {
                 cells.skip(format!("{reason}; region=middle stays inside"))
             }
             Err(reason) => cells.skip(reason),
             Ok(span) => {
-                let params = cells.writes(region, span, Pattern::Uniform, block_bytes);
-                let filling_bytes = 2 * CACHE_FILL_BYTES / CACHED_PAGE_BYTES * block_bytes;
+                let params = cells.writes(region, span, Pattern::Uniform, SECTOR_BYTES);
+                let filling_bytes = 2 * CACHE_FILL_BYTES / CACHED_PAGE_BYTES * SECTOR_BYTES;
                 cells.add(params, &spec, settings.max_time, MAX_BYTES + filling_bytes);
             }
         }

@@ -45,7 +45,6 @@ settings! {
             "which of them";
         order: Word(["sequential", "spread"]) = "sequential",
             "over the second half in a row, or all over a medium that may be erased, in pieces";
-        block: Block = "1MiB", "size of a write";
         time: Time = "10m", "time limit";
     }
 }
@@ -106,7 +105,7 @@ impl Procedure for Sustained {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, SustainedSpec>) -> Planned {
-        let block_bytes = settings.block;
+        let block_bytes = MIB;
         let total_bytes = MOST_BYTES.min(cells.target.facts.capacity_bytes);
         let is_spread = settings.order == "spread";
         if is_spread && (cells.target.is_bounded() || cells.target.must_restore.is_some()) {

@@ -294,11 +294,7 @@ fn add_results(outcome: &mut CellOutcome, account: SectorContents, unreadable: u
     ];
     let first = first_bad_bytes.map(|first| (metric::FIRST_BAD_OFFSET_BYTES, first));
     for (name, value) in figures.into_iter().chain(first) {
-        outcome
-            .cell
-            .metrics
-            .other
-            .insert(name.into(), Estimate { value: value as f64, ci95: None, n });
+        outcome.cell.metrics.put(name, value as f64, n);
     }
     if !overwritten_by.is_empty() {
         overwritten_by.sort_by(|a, b| a[0].total_cmp(&b[0]));

@@ -75,8 +75,7 @@ impl Runner<'_, '_> {
     /// tells nothing: of writes that were lost without an error.
     fn reads_fail(&mut self, place: usize) -> Option<bool> {
         let cell = &self.end.cells[place];
-        let is_unrestored =
-            |name: &str| cell.metrics.other.get(name).is_some_and(|bytes| bytes.value > 0.0);
+        let is_unrestored = |name: &str| cell.metrics.value(name).is_some_and(|bytes| bytes > 0.0);
         if [metric::UNRESTORED_BYTES, "owed_bytes"].into_iter().any(is_unrestored) {
             return Some(true);
         }

@@ -298,7 +298,7 @@ fn is_worth_rounds(cell: &Cell) -> bool {
     let Some((iops, latency)) = cell.metrics.iops.zip(cell.metrics.latency_ns.as_ref()) else {
         return false;
     };
-    let other = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value);
+    let other = |name: &str| cell.metrics.value(name);
     let has_level = other(metric::BURST_IOPS).is_none_or(|burst| burst < FALLS * iops.value);
     let is_paid = other(metric::PAID_IOPS).is_none_or(|paid| paid * FALLS > iops.value);
     is_repeated(&cell.test)

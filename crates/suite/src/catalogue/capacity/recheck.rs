@@ -66,7 +66,7 @@ pub(crate) fn folds(
     random: &mut Random,
 ) -> Result<bool, IoError> {
     let block_bytes = cell.params.block_bytes.unwrap_or(super::MARK_BYTES);
-    let bytes = |name: &str| cell.metrics.other.get(name).map_or(0, |bytes| bytes.value as u64);
+    let bytes = |name: &str| cell.metrics.value(name).map_or(0, |bytes| bytes as u64);
     let run_bytes = bytes(metric::OVERWHELMED_BYTES).saturating_sub(bytes(metric::FAR_BYTES));
     let span = Extent::new(
         cell.params.span_offset_bytes.unwrap_or(0),

@@ -377,7 +377,7 @@ pub(crate) fn run_probe(
 impl ProbeResult {
     /// The finding in a cell of the probe.
     pub(crate) fn of(cell: Cell, took_ns: u64) -> ProbeResult {
-        let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
+        let figure = |name: &str| cell.metrics.value(name).map(|figure| figure as u64);
         ProbeResult {
             kind: CapacityKind::of_probe(&cell),
             real_bytes: figure(metric::REAL_BYTES),

@@ -24,14 +24,13 @@ use crate::offsets::sequential;
 
 settings! {
     ContentSweepSettings {
-        form: Words(FORMS.map(|(form, _)| form)) =
-            "zeros,byte-255,repeated,incompressible,rewrite-equal,rewrite-new", "which data";
         block: Block = "64KiB", "size of a write; small, so that a single stall decides nothing";
-        span: Size = "32MiB", "bytes of each content";
         max_time: Time = "40s", "time limit for each";
     }
 }
 
+/// Bytes of each content.
+const SPAN_BYTES: u64 = 32 * MIB;
 /// Bytes before the span, to fill a cache: several times its size, because it empties meanwhile.
 const BESIDE_BYTES: u64 = FILLINGS * LARGEST_CACHE_BYTES;
 const FILLINGS: u64 = 4;
@@ -66,20 +65,19 @@ pub const CONTENT_SWEEP: Sweep<ContentSweepSettings> = Sweep {
 };
 
 fn kinds_of_data(settings: &ContentSweepSettings, cells: &mut Cells<'_, Step>) -> Planned {
-    let (block_bytes, wanted_bytes) = (settings.block, settings.span);
-    let Some(all) = cells.region(Region::Middle, wanted_bytes + BESIDE_BYTES) else {
+    let block_bytes = settings.block;
+    let Some(all) = cells.region(Region::Middle, SPAN_BYTES + BESIDE_BYTES) else {
         return Ok(());
     };
-    let span_bytes = all.bytes.min(wanted_bytes);
+    let span_bytes = all.bytes.min(SPAN_BYTES);
     if !cells.fits(block_bytes, span_bytes) {
         return Ok(());
     }
     let (blocks, beside_blocks) =
         (span_bytes / block_bytes, (all.bytes - span_bytes) / block_bytes);
-    for (index, form) in settings.form.iter().enumerate() {
-        let content = FORMS.iter().find(|(name, _)| name == form).map(|(_, content)| *content);
+    for (index, (form, content)) in FORMS.into_iter().enumerate() {
         let writes = cells.writes(Region::Middle, all, Pattern::Sequential, block_bytes);
-        let params = Params { form: Some((*form).into()), content, ..writes };
+        let params = Params { form: Some(form.into()), content: Some(content), ..writes };
         let filling_blocks = if is_rewrite(form) { beside_blocks + blocks } else { 0 };
         let step = Step {
             counted_bytes: Some(span_bytes),

@@ -14,12 +14,14 @@ use crate::catalogue::stretch::Stretch;
 settings! {
     MisalignSettings {
         block: Blocks = "4KiB,64KiB", "sizes of a write";
-        shift: Places = "0,512,4KiB", "distance of the shift";
         form: Words([SEQUENTIAL, RANDOM]) = "in-a-row,random", "order of the writes";
         au: Size = "4MiB", "erase block (allocation unit) to assume where the medium declares none";
         max_time: Time = "8s", "time limit for each";
     }
 }
+
+/// Distances of the shift in bytes.
+const SHIFTS_BYTES: [u64; 3] = [0, 512, 4 * KIB];
 
 const SEQUENTIAL: &str = "in-a-row";
 const RANDOM: &str = "random";
@@ -52,7 +54,7 @@ fn forms_sizes_and_shifts(settings: &MisalignSettings, cells: &mut Cells<'_, Ste
         let pattern = if *form == RANDOM { Pattern::Uniform } else { Pattern::Sequential };
         let blocks = settings.block.iter().filter(|block| 4 * **block <= assumed_au_bytes);
         for &block_bytes in blocks {
-            for &shift_bytes in &settings.shift {
+            for shift_bytes in SHIFTS_BYTES {
                 // Shifted by its own size a write is as aligned as before.
                 let is_aligned = shift_bytes > 0 && shift_bytes % block_bytes == 0;
                 if !cells.can_shift(shift_bytes) || is_aligned {

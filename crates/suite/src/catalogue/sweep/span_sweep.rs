@@ -21,7 +21,6 @@ use crate::offsets::{Stratified, uniform};
 
 settings! {
     SpanSweepSettings {
-        block: Block = "4KiB", "size of a write";
         span: Sizes = "1GiB,512MiB,256MiB,128MiB,64MiB,32MiB,16MiB,8MiB,4MiB",
             "spans of the random writes, largest first";
         whole: YesNo = "yes", "start with the whole medium";
@@ -57,7 +56,7 @@ pub const SPAN_SWEEP: Sweep<SpanSweepSettings> = Sweep {
 };
 
 fn spans(settings: &SpanSweepSettings, cells: &mut Cells<'_, Step>) -> Planned {
-    let (target, block_bytes) = (cells.target, settings.block);
+    let (target, block_bytes) = (cells.target, 4 * KIB);
     let stretch = Stretch {
         warm_up_ops: WARM_UP_OPS,
         ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 200, settings.min_time)

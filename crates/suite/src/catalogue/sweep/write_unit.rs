@@ -17,11 +17,12 @@ use crate::catalogue::stretch::Stretch;
 settings! {
     WriteUnitSettings {
         block: Blocks = "512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB", "sizes of a write";
-        span: Span = "128MiB", "span in the middle";
         max_time: Time = "10s", "time limit per size";
     }
 }
 
+/// Bytes in the middle in which it writes.
+const SPAN_BYTES: u64 = 128 * MIB;
 /// Most bytes that each size writes; it gets twice as many of the span.
 const TOTAL_BYTES: u64 = 4 * MIB;
 const WARM_UP_OPS: u64 = 8;
@@ -39,7 +40,7 @@ pub const WRITE_UNIT: Sweep<WriteUnitSettings> = Sweep {
 };
 
 fn sizes(settings: &WriteUnitSettings, cells: &mut Cells<'_, Step>) -> Planned {
-    let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
+    let Some(span) = cells.region(Region::Middle, SPAN_BYTES) else { return Ok(()) };
     for block_bytes in settings.block.iter().copied().filter(|block| *block <= span.bytes) {
         let stretch = Stretch {
             warm_up_ops: WARM_UP_OPS,
