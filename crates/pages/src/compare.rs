@@ -7,13 +7,13 @@ use record::units::Bytes;
 use report::compare::{ComparisonContent, ComparisonPart, Ranges, content};
 use report::{words, yardstick};
 
-use crate::PageHead;
 use crate::chart::{
     AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, ReferenceAxis,
     Scale, Stroke, Style,
 };
 use crate::panels::Panel;
 use crate::view::{self, PanelView, TableView};
+use crate::{PageHead, filters};
 
 #[derive(Template)]
 #[template(path = "compare.html")]

@@ -3,7 +3,9 @@
 //! Curves are most of a record, and most digits of a curve are redundant: positions increase in
 //! equal steps, and a rate of 17 digits is a step divided by a short time. So points become
 //! `"packed"` (steps of x, values of y), or `"rates"` (steps of x, nanoseconds for each) if that
-//! gives exactly the same rate again. Other points stay unchanged. The page's script restores them.
+//! gives exactly the same rate again. In their place stands an empty array; the steps of all curves
+//! follow behind the JSON, a line each, and then the values. Other points stay unchanged. The page's
+//! script restores them.
 
 use std::io::Write as _;
 
@@ -25,9 +27,10 @@ pub(super) fn embedded_record(record: &Record) -> String {
     STANDARD.encode(encoder.finish().expect("memory takes every byte"))
 }
 
-/// The same JSON with packed curves.
+/// The same JSON with packed curves, and their columns in lines behind it.
 fn packed(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
+    let (mut all_steps, mut all_values) = (String::new(), String::new());
     let mut rest = json;
     while let Some(at) = rest.find(POINTS) {
         let from = at + POINTS.len();
@@ -35,20 +38,20 @@ fn packed(json: &str) -> String {
         let points = &rest[from..from + length];
         out.push_str(&rest[..at]);
         match columns(points) {
-            Some(columns) => out.push_str(&columns),
-            None => {
-                out.push_str(POINTS);
-                out.push_str(points);
-                out.push_str("]]");
+            Some([kind, steps, values]) => {
+                out += &format!(r#""{kind}":[]"#);
+                all_steps += &format!("\n{steps}");
+                all_values += &format!("\n{values}");
             }
+            None => out += &format!("{POINTS}{points}]]"),
         }
         rest = &rest[from + length + 2..];
     }
-    out + rest
+    out + rest + &all_steps + &all_values
 }
 
-/// Points `a,b],[c,d` as columns; `None` if a position is not an integer.
-fn columns(points: &str) -> Option<String> {
+/// Points `a,b],[c,d` as columns behind their kind; `None` if a position is not an integer.
+fn columns(points: &str) -> Option<[String; 3]> {
     let mut before = 0;
     let (mut steps, mut values): (Vec<i64>, Vec<&str>) = (Vec::new(), Vec::new());
     for point in points.split("],[") {
@@ -60,11 +63,12 @@ fn columns(points: &str) -> Option<String> {
     }
     let times: Option<Vec<String>> =
         steps.iter().zip(&values).map(|(step, y)| Some(time_of(*step, y)?.to_string())).collect();
+    let (kind, values) = match times {
+        Some(times) => ("rates", times.join(",")),
+        None => ("packed", values.join(",")),
+    };
     let steps: Vec<String> = steps.iter().map(i64::to_string).collect();
-    Some(match times {
-        Some(times) => format!(r#""rates":[[{}],[{}]]"#, steps.join(","), times.join(",")),
-        None => format!(r#""packed":[[{}],[{}]]"#, steps.join(","), values.join(",")),
-    })
+    Some([kind.to_owned(), steps.join(","), values])
 }
 
 /// Nanoseconds in which a step has exactly this rate; `None` if there is no such integer.
@@ -90,16 +94,14 @@ pub(super) mod tests {
     }
 
     fn unpacked(text: &str) -> String {
-        let (mut out, mut rest) = (String::new(), text);
-        loop {
-            let next = ["packed", "rates"]
-                .into_iter()
-                .filter_map(|kind| Some((rest.find(&format!(r#""{kind}":[["#))?, kind)))
-                .min();
-            let Some((at, kind)) = next else { return out + rest };
-            let (columns, after) =
-                rest[at + kind.len() + 5..].split_once("]]").expect("columns end");
-            let (steps, values) = columns.split_once("],[").expect("two columns");
+        let mut lines = text.split('\n');
+        let (mut out, mut rest) = (String::new(), lines.next().expect("the JSON"));
+        let columns: Vec<&str> = lines.collect();
+        let (steps, values) = columns.split_at(columns.len() / 2);
+        for (steps, values) in steps.iter().zip(values) {
+            let find = |kind| Some((rest.find(&format!(r#""{kind}":[]"#))?, kind));
+            let next = ["packed", "rates"].into_iter().filter_map(find).min();
+            let (at, kind) = next.expect("a place for each curve");
             let mut x = 0;
             let points = steps.split(',').zip(values.split(',')).map(|(step, value)| {
                 let step: i64 = step.parse().expect("a step");
@@ -114,8 +116,9 @@ pub(super) mod tests {
             });
             out += &rest[..at];
             out += &format!(r#""points":[{}]"#, points.collect::<Vec<_>>().join(","));
-            rest = after;
+            rest = &rest[at + kind.len() + 5..];
         }
+        out + rest
     }
 
     fn check(json: &str, expected: &str) {
@@ -127,11 +130,11 @@ pub(super) mod tests {
     fn curves_are_packed_as_far_as_nothing_is_lost() {
         check(r#"{"points":[]}"#, r#"{"points":[]}"#);
         check(r#"{"points":[[1.5,2.0],[2.0,3.0]]}"#, r#"{"points":[[1.5,2.0],[2.0,3.0]]}"#);
-        check(r#"{"points":[[4.0,null],[8.0,0.5]]}"#, r#"{"packed":[[4,4],[null,0.5]]}"#);
-        check(r#"{"points":[[8.0,7.0],[4.0,0.1]]} x"#, r#"{"packed":[[8,-4],[7.0,0.1]]} x"#);
+        check(r#"{"points":[[4.0,null],[8.0,0.5]]}"#, "{\"packed\":[]}\n4,4\nnull,0.5");
+        check(r#"{"points":[[8.0,7.0],[4.0,0.1]]} x"#, "{\"packed\":[]} x\n8,-4\n7.0,0.1");
         check(
             r#"{"points":[[4096.0,35772925.76419214],[8192.0,4096000000000.0]],"points":[[1.0,null]]}"#,
-            r#"{"rates":[[4096,4096],[114500,1]],"packed":[[1],[null]]}"#,
+            "{\"rates\":[],\"packed\":[]}\n4096,4096\n1\n114500,1\nnull",
         );
         let whole = r#"{"points":[[9007199254740992.0,1.0]]}"#;
         check(whole, whole);

@@ -19,6 +19,7 @@ mod card;
 pub mod chart;
 mod compare;
 mod embedded_record;
+mod filters;
 pub mod panels;
 pub mod view;
 

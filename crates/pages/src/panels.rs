@@ -38,20 +38,26 @@ pub(crate) fn of_sheet(record: &Record) -> [Option<Panel>; 2] {
 /// All charts that a record has data for, the most important first. Charts without a point are left
 /// out. A chart that is not taken is not made.
 pub fn of_record(record: &Record) -> impl Iterator<Item = Panel> {
-    const USUAL: [fn(&Record) -> Panel; 6] = [
+    of_figures(record).chain(of_courses(record))
+}
+
+/// The charts of the figures of cells, whose numbers stand in the tables of all results, too.
+pub(crate) fn of_figures(record: &Record) -> impl Iterator<Item = Panel> {
+    const USUAL: [fn(&Record) -> Panel; 5] = [
         blocks::random_writes,
         spans::random_writes,
         blocks::rates,
-        blocks::access_times,
         latency::random_writes,
         latency::random_reads,
     ];
+    USUAL.into_iter().map(move |panel| panel(record)).filter(|panel| !panel.chart.is_empty())
+}
+
+/// The charts of what happened along the medium or in the course of time.
+pub(crate) fn of_courses(record: &Record) -> impl Iterator<Item = Panel> {
     let curves = std::iter::once_with(move || curves::all(record)).flatten();
     let activity = std::iter::once_with(move || activity::all(record)).flatten();
-    USUAL
-        .into_iter()
-        .map(move |panel| panel(record))
-        .chain(curves)
+    curves
         .chain(activity)
         .filter(|panel| !panel.chart.is_empty())
         .scan(BTreeMap::new(), |titles, panel| Some(with_own_title(panel, titles)))

@@ -158,7 +158,6 @@ fn a_full_run_has_every_chart_once() {
     let titles = [
         "Random write IOPS",
         "Rate against block size",
-        "Access time against block size",
         "How long a random write takes",
         "Rate along the fill",
     ];
@@ -177,11 +176,11 @@ fn there_is_one_first_sheet_with_all_that_belongs_on_it() {
         let sheet = sheet(page);
         let heads = between(sheet, "<h2>", "</h2>");
         assert_eq!(heads, ["Verdict", "Key figures", "Not tested", "Caveats"]);
-        let rows = between(sheet, r#"<tr><th scope="row">"#, "</tr>");
-        assert_eq!(rows.len(), 4, "four figures");
+        let rows = between(sheet, r#"<tr><th scope="row">"#, "</tr>").len();
+        let tables = sheet.matches("<table").count();
+        assert!([(4, 1), (0, 0)].contains(&(rows, tables)), "four figures, or why there is none");
         assert!([0, 2].contains(&sheet.matches("<figure>").count()));
         assert!(between(sheet, r#"<ul class="caveats">"#, "</ul>").len() <= 2);
-        assert_eq!(sheet.matches("<table").count(), 1);
     }
     assert_eq!(between(sheet(&page(&demo::good())), r#"<svg class="chart""#, "</svg>").len(), 2);
 }
@@ -235,12 +234,13 @@ fn every_badge_has_a_word_and_an_icon() {
 #[test]
 fn data_at_stake_and_failures_come_before_all() {
     let page = page(&failing());
-    let sheet = sheet(&page);
+    let sheet = sheet(&page).replace('\u{a0}', " ");
     let at = |text: &str| sheet.find(text).unwrap_or_else(|| panic!("{text} is not on the sheet"));
     let order =
-        ["NOT RESTORED: 9 MiB", "Do not use it. It is a fake.", "Reads fail.", "<h1>"].map(at);
+        ["NOT RESTORED: 9 MiB", "Reads fail.", "DO NOT USE IT for anything.", "<h1>"].map(at);
     assert!(order.is_sorted(), "{order:?}");
-    assert_eq!(sheet.matches("It is a fake.").count(), 1, "what the verdict tells is told once");
+    assert_eq!(sheet.to_lowercase().matches("do not use it").count(), 1, "the verdict stands once");
+    assert!(!sheet.contains("It is a fake."), "the answers tell it");
     let calm = super::page(&concluded(demo::good()));
     assert!(!calm.contains(r#"role="alert""#));
     // A list with another role is not a list to a screen reader.
@@ -262,8 +262,8 @@ fn no_more_caveats_than_fit_and_none_lost() {
         .collect();
     let page = page(&record);
     assert_eq!(sheet(&page).matches("Caveat number").count(), 3);
-    let all = between(&page, r#"<div id="all-caveats">"#, "</div>");
-    assert_eq!(all[0].matches("Caveat number").count(), 9);
+    let more = between(&page, r#"<div id="more-caveats">"#, "</div>");
+    assert_eq!(more[0].matches("Caveat number").count(), 6);
 }
 
 #[test]
@@ -450,12 +450,12 @@ fn on_a_phone_every_figure_has_the_head_of_its_column_beside_it() {
             let has_heads = |row: &&str| row.matches(" data-h=\"").count() == 5;
             assert!(rows.iter().filter(|row| !row.contains("why")).all(has_heads), "{table}");
         }
+        // In the other tables the script says so, from the place of the cell.
         for table in between(page, "<table class=\"folds", "</table>") {
-            assert_eq!(
-                table.matches("<td").count(),
-                table.matches(" data-h=\"").count(),
-                "{table}"
-            );
+            let heads = table.matches("<th scope=\"col\">").count();
+            for row in between(table, "<tr><th scope=\"row\">", "</tr>") {
+                assert_eq!(row.matches("<td").count() + 1, heads, "{row}");
+            }
         }
     }
 }

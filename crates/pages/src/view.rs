@@ -2,9 +2,9 @@
 
 use askama::Template;
 use record::text::printable;
-use record::{Finding, Record, Severity};
+use record::{Finding, Outcome, Record, Severity};
 
-use super::PageHead;
+use super::{PageHead, filters};
 use crate::chart;
 use crate::panels::{self, Panel};
 
@@ -36,10 +36,9 @@ pub(super) struct RunPage {
     reasons: Vec<FindingView>,
     findings: Vec<FindingView>,
     about: Vec<AboutView>,
-    sizes: FiguresView,
     panels: Vec<PanelView>,
-    /// The numbers of the charts on the first sheet.
-    sheet_numbers: Vec<TableView>,
+    /// The numbers of the curve on the first sheet.
+    sheet_numbers: Option<TableView>,
     all: Vec<TableView>,
     plan: TableView,
 }
@@ -100,7 +99,8 @@ pub struct PanelView {
     title: String,
     note: String,
     svg: String,
-    table: TableView,
+    /// Its numbers, unless they stand elsewhere on the page.
+    table: Option<TableView>,
     open: bool,
 }
 
@@ -133,45 +133,42 @@ impl PanelView {
     pub fn folded(self) -> PanelView {
         PanelView { open: false, ..self }
     }
+
+    /// The panel alone: all results have its numbers.
+    fn without_numbers(self) -> PanelView {
+        PanelView { table: None, ..self }
+    }
 }
 
 impl RunPage {
     /// The whole page of a record.
     pub fn of(record: &Record) -> RunPage {
-        let nothing = record.cells.is_empty() && record.plan.is_empty();
         let finding = |finding: &Finding| FindingView::of(finding, "#about-");
+        let told = told_once(record);
         let (reasons, findings): (Vec<&Finding>, Vec<&Finding>) =
-            record.findings.iter().partition(|found| findings::is_verdict(found));
-        let [rate, along] = panels::of_sheet(record);
-        let on_sheet: Vec<Panel> = [&rate, &along].into_iter().flatten().cloned().collect();
-        let others = panels::of_record(record)
-            .filter(|panel| on_sheet.iter().all(|drawn| drawn.chart.id != panel.chart.id));
-        let numbers =
-            |panel: Panel| TableView::new(panel.table, format!("Numbers: {}", panel.chart.title));
+            told.iter().partition(|found| findings::is_verdict(found));
+        let on_sheet = panels::of_sheet(record);
+        let is_new =
+            |panel: &Panel| on_sheet.iter().flatten().all(|drawn| drawn.chart.id != panel.chart.id);
+        let figures = panels::of_figures(record).filter(is_new);
+        let courses = panels::of_courses(record).filter(is_new);
+        let courses = courses.map(|one| panel(one).folded());
         let mut page = RunPage {
             cover: Cover::of(record, "report", caveats::state(record)),
-            sheet: Sheet::of(record, [rate, along]),
+            sheet_numbers: on_sheet[1].as_ref().map(numbers),
+            panels: figures.map(|one| panel(one).without_numbers()).chain(courses).collect(),
+            sheet: Sheet::of(record, on_sheet),
             parts: Vec::new(),
             reasons: reasons.into_iter().map(finding).collect(),
             findings: findings.into_iter().map(finding).collect(),
-            about: about(record),
-            sizes: FiguresView {
-                caption: "Key figures, with random writes at four block sizes",
-                rows: if nothing {
-                    Vec::new()
-                } else {
-                    headline::rows(record).iter().map(headline_row).collect()
-                },
-            },
-            panels: others.map(panel).map(PanelView::folded).collect(),
-            sheet_numbers: on_sheet.into_iter().map(numbers).collect(),
+            about: about(&told),
             all: tables::for_page(record)
                 .into_iter()
                 .map(|(test, table)| TableView::new(table, test))
                 .collect(),
             plan: TableView::new(
                 facts::plan(record),
-                "What was planned, and whether it was done".to_owned(),
+                "What was planned; notes: the settings of the first cell".to_owned(),
             ),
         };
         page.parts = page.parts();
@@ -183,10 +180,9 @@ impl RunPage {
         let parts = [
             (!self.reasons.is_empty(), sheet::REASONS, "Reasons for the verdict"),
             (!self.findings.is_empty(), "findings", "Findings"),
-            (self.sheet.has_more_caveats(), sheet::ALL_CAVEATS, "All caveats"),
+            (!self.sheet.more_caveats().is_empty(), sheet::MORE_CAVEATS, "More caveats"),
             (self.sheet.has_more_untested(), sheet::ALL_UNTESTED, "All that was not tested"),
-            (!self.sizes.rows.is_empty(), "sizes", "Figures by block size"),
-            (!self.panels.is_empty() || !self.sheet_numbers.is_empty(), "charts", "Charts"),
+            (!self.panels.is_empty() || self.sheet_numbers.is_some(), "charts", "Charts"),
             (!self.all.is_empty(), "results", "All results"),
             (!self.about.is_empty(), "meaning", "What the findings mean"),
             (true, "method", "Method, medium and host"),
@@ -214,10 +210,22 @@ fn is_danger(finding: &Finding) -> bool {
     finding.id == report::text::NOT_RESTORED || finding.severity == Severity::Failure
 }
 
-/// Explanations of all findings of a record, without duplicates.
-fn about(record: &Record) -> Vec<AboutView> {
+/// The findings of a record without those that others tell: the summary of the verdicts on each
+/// use, or what makes the medium unusable.
+fn told_once(record: &Record) -> Vec<&Finding> {
+    let verdict = record.findings.iter().find(|finding| finding.id == "verdict");
+    let is_told = |finding: &&Finding| match verdict {
+        Some(Finding { outcome: Some(Outcome::Uses), id, .. }) => finding.id == *id,
+        Some(verdict) => findings::repeats(verdict, finding),
+        None => false,
+    };
+    record.findings.iter().filter(|finding| !is_told(finding)).collect()
+}
+
+/// Explanations of findings, without duplicates.
+fn about(findings: &[&Finding]) -> Vec<AboutView> {
     let mut pages: Vec<AboutView> = Vec::new();
-    for finding in &record.findings {
+    for finding in findings {
         let Some(page) = findings::about(&finding.id) else { continue };
         if pages.iter().any(|known| known.id == finding.id) {
             continue;
@@ -260,9 +268,14 @@ fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
 pub fn panel(panel: Panel) -> PanelView {
     PanelView {
         svg: chart::draw(&panel.chart),
-        note: panel.chart.note,
         open: panel.table.rows.len() <= 8,
-        table: TableView::new(panel.table, format!("Numbers: {}", panel.chart.title)),
+        table: Some(numbers(&panel)),
+        note: panel.chart.note,
         title: panel.chart.title,
     }
+}
+
+/// The numbers that a chart is drawn from.
+fn numbers(panel: &Panel) -> TableView {
+    TableView::new(panel.table.clone(), format!("Numbers: {}", panel.chart.title))
 }

@@ -51,6 +51,13 @@
       show(tips[(tips.indexOf(shown) + step + tips.length) % tips.length]);
     });
   });
+  // Where a table folds, each cell says the head of its column.
+  document.querySelectorAll("table.folds:not(:has([data-h]))").forEach(function (table) {
+    var heads = table.tHead.rows[0].cells;
+    table.querySelectorAll("tbody td").forEach(function (cell) {
+      cell.dataset.h = heads[cell.cellIndex].textContent;
+    });
+  });
   // What a link leads to is opened; most browsers do so themselves.
   function open() {
     var at = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -73,10 +80,10 @@
   var button = document.getElementById("download");
   var record = document.getElementById("flashmark-record");
   function points(text) {
-    return text.replace(/"(packed|rates)":\[\[([^\]]*)\],\[([^\]]*)\]\]/g, function (_, kind, steps, values) {
-      var at = 0;
-      values = values.split(",");
-      return '"points":[' + steps.split(",").map(function (step, i) {
+    var lines = text.split("\n"), curves = (lines.length - 1) / 2, nth = 0;
+    return lines[0].replace(/"(packed|rates)":\[\]/g, function (_, kind) {
+      var at = 0, values = lines[++nth + curves].split(",");
+      return '"points":[' + lines[nth].split(",").map(function (step, i) {
         at += +step;
         return "[" + at + "," + (kind === "rates" ? step * 1e9 / values[i] : values[i]) + "]";
       }).join(",") + "]";

@@ -25,7 +25,7 @@ const CHARACTER: f64 = 7.5;
 /// Most characters of a tick label; labels of impossible values may be cut.
 const LONGEST_TICK: usize = 14;
 /// Most points of a line with a tooltip; a longer line is sampled.
-const MAX_TIPS: usize = 12;
+const MAX_TIPS: usize = 8;
 /// Points closer to each other than this many pixels are drawn as one.
 const NEAR: f64 = 1.0;
 

@@ -85,7 +85,7 @@ pub(super) fn rates(record: &Record) -> Panel {
         .iter()
         .map(|group| line(&group.name, group, group.style, &mut table, rate))
         .collect();
-    series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_random_bps, metric::BPS));
+    series.extend(disk(&groups, yardstick::disk_random_bps));
     let chart = Chart {
         id: "rate".to_owned(),
         title: "Rate against block size".to_owned(),
@@ -98,35 +98,6 @@ pub(super) fn rates(record: &Record) -> Panel {
         series,
         references: Vec::new(),
         note: format!("{}{}", disk_note(), omitted_cells_note(&groups)),
-    };
-    Panel { chart, table }
-}
-
-/// Access time against block size.
-pub(super) fn access_times(record: &Record) -> Panel {
-    let groups = representatives(record, &TESTS[..2]);
-    let mut table = Table::new(&COLUMNS);
-    let mut series: Vec<ChartLine> = groups
-        .iter()
-        .map(|group| line(&group.name, group, group.style, &mut table, access_time))
-        .collect();
-    series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_access_ns, "_ns"));
-    let chart = Chart {
-        id: "access-time".to_owned(),
-        title: "Access time against block size".to_owned(),
-        x: blocks(),
-        y: AxisSpec {
-            label: "time of one access, less is better".to_owned(),
-            scale: Scale::Log,
-            unit: AxisUnit::Time,
-        },
-        series,
-        references: Vec::new(),
-        note: format!(
-            "Access time is 1 / IOPS; with several threads it is the time between completions. {}{}",
-            disk_note(),
-            omitted_cells_note(&groups)
-        ),
     };
     Panel { chart, table }
 }
@@ -174,31 +145,18 @@ fn line(
 fn rate(cell: &Cell) -> Option<(String, Estimate)> {
     let found = match (cell.metrics.bps, cell.metrics.iops, cell.params.block_bytes) {
         (Some(bps), _, _) => bps,
-        (None, Some(iops), Some(block)) => scaled(iops, |iops| iops * block as f64),
+        (None, Some(iops), Some(block)) => {
+            let bytes = |iops| iops * block as f64;
+            let ci95 = iops.ci95.map(|ends| ends.map(bytes));
+            Estimate { value: bytes(iops.value), ci95, n: iops.n }
+        }
         _ => return None,
     };
     Some((metric::BPS.to_owned(), found))
 }
 
-/// Recorded access time, or 1 / IOPS.
-fn access_time(cell: &Cell) -> Option<(String, Estimate)> {
-    let recorded = cell.metrics.other.get(metric::ACCESS_TIME_NS).copied();
-    let found =
-        recorded.or_else(|| cell.metrics.iops.map(|iops| scaled(iops, |iops| 1e9 / iops)))?;
-    Some((metric::ACCESS_TIME_NS.to_owned(), found))
-}
-
-/// The estimate in another unit; an inverse swaps the ends of the interval.
-fn scaled(estimate: Estimate, by: impl Fn(f64) -> f64) -> Estimate {
-    let ci95 = estimate.ci95.map(|ends| {
-        let [a, b] = ends.map(&by);
-        [a.min(b), a.max(b)]
-    });
-    Estimate { value: by(estimate.value), ci95, n: estimate.n }
-}
-
 /// The yardstick's curve over the sizes measured.
-fn disk(groups: &[Group], name: &str, curve: fn(f64) -> f64, unit: &str) -> Option<ChartLine> {
+fn disk(groups: &[Group], curve: fn(f64) -> f64) -> Option<ChartLine> {
     let cells = || {
         groups
             .iter()
@@ -212,16 +170,11 @@ fn disk(groups: &[Group], name: &str, curve: fn(f64) -> f64, unit: &str) -> Opti
     let points = (0..=steps as u32)
         .map(|step| {
             let x = low * (high / low).powf(f64::from(step) / steps.floor());
-            ChartPoint {
-                x,
-                y: curve(x),
-                interval: None,
-                tip: format!("{}: {}", yardstick::DISK, words::quantity(unit, curve(x))),
-            }
+            ChartPoint { x, y: curve(x), interval: None, tip: String::new() }
         })
         .collect();
     Some(ChartLine {
-        name: name.to_owned(),
+        name: "5400 rpm disk, random".to_owned(),
         points,
         style: Style { hue: 5, stroke: Stroke::Yardstick, mark: ChartMark::None },
     })

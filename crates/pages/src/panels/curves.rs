@@ -11,8 +11,6 @@ use crate::chart::{
     Scale, Stroke, Style,
 };
 
-/// Rows of a curve's table; the record has all points.
-const ROWS: usize = 16;
 /// Most lines that can be distinguished.
 const MAX_LINES: usize = HUES;
 
@@ -121,21 +119,21 @@ fn has_chart(record: &Record, cell: &Cell, series: &Series) -> bool {
 fn panel(id: String, title: String, kept: &[CellSeries]) -> Panel {
     let (x, y) = (axis(kept[0].1.x), axis(kept[0].1.y));
     let several = kept.iter().any(|(cell, _)| cell.test != kept[0].0.test);
-    let mut table = Table::new(&["Curve", x.1, y.1]);
+    let mut table = Table::new(&["Curve", "#Points", "#Lowest", "#Median", "#Highest"]);
     let (mut series, mut names): (Vec<ChartLine>, Vec<String>) = (Vec::new(), Vec::new());
     for (at, (cell, curve)) in kept.iter().enumerate() {
         let own = name(cell, curve, several, kept.len());
         let twins = names.iter().filter(|name| **name == own).count();
         names.push(own.clone());
         let name = if twins > 0 { format!("{own}, {}", twins + 1) } else { own };
-        rows(&mut table, &name, cell, curve);
+        row(&mut table, &name, cell, curve);
         let same = kept[..at].iter().filter(|(before, _)| before.test == cell.test).count();
         let hue = if several { hue(&cell.test) } else { (hue(&cell.test) + at) % HUES };
         let stroke = if several && same > 0 { Stroke::Dashed } else { Stroke::Solid };
         series.push(line(name, curve, Style { hue, stroke, mark: ChartMark::None }));
     }
     let (references, note) = references(kept);
-    let spec = |(label, _, unit, scale): (&str, &str, AxisUnit, Scale), at: usize| {
+    let spec = |(label, unit, scale): (&str, AxisUnit, Scale), at: usize| {
         let scale = if is_wide(kept, at) { Scale::Log } else { scale };
         AxisSpec { label: label.to_owned(), scale, unit }
     };
@@ -176,27 +174,17 @@ fn name(cell: &Cell, series: &Series, several: bool, lines: usize) -> String {
     }
 }
 
-/// Label, table head, unit and scale of a kind of axis.
-fn axis(axis: SeriesAxis) -> (&'static str, &'static str, AxisUnit, Scale) {
+/// Label, unit and scale of a kind of axis.
+fn axis(axis: SeriesAxis) -> (&'static str, AxisUnit, Scale) {
     match axis {
-        SeriesAxis::ElapsedNs => {
-            ("time since the cell began", "#After", AxisUnit::Time, Scale::Linear)
-        }
-        SeriesAxis::Bytes => ("bytes moved", "#After", AxisUnit::Bytes, Scale::Linear),
-        SeriesAxis::OffsetBytes => {
-            ("position on the medium", "#Position", AxisUnit::Bytes, Scale::Linear)
-        }
-        SeriesAxis::Ops => ("I/Os done", "#I/Os", AxisUnit::Iops, Scale::Linear),
-        SeriesAxis::Bps => {
-            ("bytes per second, more is better", "#Rate", AxisUnit::Rate, Scale::Linear)
-        }
-        SeriesAxis::Iops => ("IOPS, more is better", "#IOPS", AxisUnit::Iops, Scale::Log),
-        SeriesAxis::LatencyNs => {
-            ("time of one I/O, less is better", "#Time", AxisUnit::Time, Scale::Log)
-        }
-        SeriesAxis::Celsius => {
-            ("temperature", "#Temperature", AxisUnit::Plain("°C"), Scale::Linear)
-        }
+        SeriesAxis::ElapsedNs => ("time since the cell began", AxisUnit::Time, Scale::Linear),
+        SeriesAxis::Bytes => ("bytes moved", AxisUnit::Bytes, Scale::Linear),
+        SeriesAxis::OffsetBytes => ("position on the medium", AxisUnit::Bytes, Scale::Linear),
+        SeriesAxis::Ops => ("I/Os done", AxisUnit::Iops, Scale::Linear),
+        SeriesAxis::Bps => ("bytes per second, more is better", AxisUnit::Rate, Scale::Linear),
+        SeriesAxis::Iops => ("IOPS, more is better", AxisUnit::Iops, Scale::Log),
+        SeriesAxis::LatencyNs => ("time of one I/O, less is better", AxisUnit::Time, Scale::Log),
+        SeriesAxis::Celsius => ("temperature", AxisUnit::Plain("°C"), Scale::Linear),
     }
 }
 
@@ -218,7 +206,7 @@ fn references(kept: &[CellSeries]) -> (Vec<Reference>, String) {
         SeriesAxis::LatencyNs => yardstick::DISK_ACCESS_NS,
         _ => return (Vec::new(), String::new()),
     };
-    let (_, _, unit, scale) = axis(kept[0].1.y);
+    let (_, unit, scale) = axis(kept[0].1.y);
     let label = format!("{}: {}", yardstick::DISK, unit.label(value));
     if scale == Scale::Linear && value > 2.5 * highest {
         (Vec::new(), format!("For comparison, beyond this chart: {label}."))
@@ -228,7 +216,7 @@ fn references(kept: &[CellSeries]) -> (Vec<Reference>, String) {
 }
 
 fn line(name: String, series: &Series, style: Style) -> ChartLine {
-    let (x, y) = (axis(series.x).2, axis(series.y).2);
+    let (x, y) = (axis(series.x).1, axis(series.y).1);
     let point = |&[at, value]: &[f64; 2]| ChartPoint {
         x: at,
         y: value,
@@ -244,17 +232,16 @@ fn rounded(value: f64) -> f64 {
     record::units::significant(value).parse().unwrap_or(value)
 }
 
-fn rows(table: &mut Table, name: &str, cell: &Cell, series: &Series) {
-    let (x, y) = (axis(series.x).2, axis(series.y).2);
+/// A row for a curve: its points, and the lowest, the median and the highest of their values.
+fn row(table: &mut Table, name: &str, cell: &Cell, series: &Series) {
+    let unit = axis(series.y).1;
+    let mut values: Vec<f64> =
+        series.points.iter().map(|point| point[1]).filter(|value| value.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    let text =
+        |at: usize| values.get(at).map_or("-".to_owned(), |value| unit.label(rounded(*value)));
     let notes = table.notes_of(cell);
-    let step = series.points.len().div_ceil(ROWS).max(1);
-    for (at, [position, value]) in series.points.iter().step_by(step).enumerate() {
-        let text = |unit: AxisUnit, value: f64| {
-            if value.is_finite() { unit.label(rounded(value)) } else { "-".to_owned() }
-        };
-        table.push(
-            vec![name.to_owned(), text(x, *position), text(y, *value)],
-            if at == 0 { notes.clone() } else { Vec::new() },
-        );
-    }
+    let ends = [0, values.len() / 2, values.len().saturating_sub(1)].map(text);
+    let head = [name.to_owned(), values.len().to_string()];
+    table.push(head.into_iter().chain(ends).collect(), notes);
 }

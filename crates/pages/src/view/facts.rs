@@ -1,8 +1,8 @@
 //! Conditions of the measurement: facts in a record about medium, link, host and run, in words.
 
-use record::text::printable;
+use record::text::{capitalised, printable};
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
-use record::{Claims, Host, Medium, Record, SpeedClasses, Target};
+use record::{Claims, Host, Medium, PlannedCell, Record, SpeedClasses, Target};
 use report::tables::Table;
 use report::words;
 
@@ -203,31 +203,29 @@ fn host(host: &Host) -> Vec<(String, String)> {
     facts.0
 }
 
-/// Planned cells, each with its result.
+/// The tests that were planned, each with how many of its cells have a result, and its limits.
 pub(super) fn plan(record: &Record) -> Table {
-    let mut table = Table::new(&["Planned", "Parameters", "#At most", "#Writes at most", "Done"]);
-    for planned in &record.plan {
-        let done = record
-            .cells
-            .iter()
-            .find(|cell| cell.id == planned.id)
-            .map(words::stop_of)
-            .unwrap_or("-");
-        let written = if planned.max_written_bytes == 0 {
-            "-".to_owned()
-        } else {
-            Bytes(planned.max_written_bytes).to_string()
-        };
-        // Settings are the same in all cells of a test.
-        let settings = words::settings(&planned.params);
+    let mut table = Table::new(&["Planned", "#Cells", "#Done", "#At most", "#Writes at most"]);
+    let mut tests: Vec<&str> = record.plan.iter().map(|planned| planned.test.as_str()).collect();
+    tests.dedup();
+    for (at, test) in tests.iter().enumerate() {
+        if tests[..at].contains(test) {
+            continue;
+        }
+        let planned: Vec<&PlannedCell> =
+            record.plan.iter().filter(|planned| planned.test == *test).collect();
+        let is_done = |planned: &&&PlannedCell| record.cells.iter().any(|it| it.id == planned.id);
+        let written: u64 =
+            planned.iter().map(|it| it.max_written_bytes).fold(0, u64::saturating_add);
+        let settings = words::settings(&planned[0].params);
         let notes = if settings.is_empty() { Vec::new() } else { vec![table.note(settings)] };
         table.push(
             vec![
-                printable(&planned.id),
-                words::params(&planned.params),
-                Nanos(planned.max_ns).to_string(),
-                written,
-                done.to_owned(),
+                capitalised(&words::test(test)),
+                planned.len().to_string(),
+                planned.iter().filter(is_done).count().to_string(),
+                Nanos(planned.iter().map(|it| it.max_ns).fold(0, u64::saturating_add)).to_string(),
+                if written == 0 { "-".to_owned() } else { Bytes(written).to_string() },
             ],
             notes,
         );

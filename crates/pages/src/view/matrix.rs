@@ -10,7 +10,7 @@ use report::{matrix, words};
 
 use super::TableView;
 use super::cover::Cover;
-use crate::PageHead;
+use crate::{PageHead, filters};
 
 /// Data of `matrix.html`, the page of a matrix.
 #[derive(Template)]

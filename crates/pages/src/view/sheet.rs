@@ -8,14 +8,14 @@ use report::caveats::{self, RecordCaveat};
 use report::text::Tone;
 use report::{headline, words};
 
-use super::{FiguresView, FindingView, headline_row, is_danger};
+use super::{FiguresView, FindingView, HeadlineRow, headline_row, is_danger};
 use crate::chart;
 use crate::panels::Panel;
 
 /// Id of the part with the verdicts on the uses and their reasons.
 pub(super) const REASONS: &str = "reasons";
-/// Id of the part with all caveats.
-pub(super) const ALL_CAVEATS: &str = "all-caveats";
+/// Id of the part with the caveats that are not on the sheet.
+pub(super) const MORE_CAVEATS: &str = "more-caveats";
 /// Id of the part with everything that was not tested.
 pub(super) const ALL_UNTESTED: &str = "all-untested";
 
@@ -26,12 +26,16 @@ const MAX_UNTESTED: usize = 4;
 
 /// Content of the first sheet.
 pub(super) struct Sheet {
-    /// Data at risk, and failures.
+    /// Data at risk, and failures that the answers do not tell.
     pub danger: Vec<FindingView>,
+    /// True if the verdict is a failure: the answers come before all.
+    pub fails: bool,
     /// The answers of the first screen.
     pub answers: Vec<(Tone, String)>,
     pub badges: Vec<Badge>,
     pub figures: FiguresView,
+    /// Why there is none of these figures, if it is the same for all; else empty.
+    pub no_figures: String,
     pub charts: Vec<SheetChart>,
     /// Untested items, each with the reason.
     pub untested: Vec<(String, String)>,
@@ -63,14 +67,18 @@ pub(super) struct SheetChart {
 impl Sheet {
     /// The sheet of a record with these two charts.
     pub fn of(record: &Record, [rate, along]: [Option<Panel>; 2]) -> Sheet {
-        let dangers = dangers(record);
+        let (verdicts, dangers): (Vec<&Finding>, Vec<&Finding>) =
+            dangers(record).into_iter().partition(|finding| findings::is_verdict(finding));
+        let rows: Vec<HeadlineRow> = figures(record).iter().map(headline_row).collect();
         Sheet {
             answers: report::text::answers(record),
+            fails: !verdicts.is_empty(),
+            no_figures: same_why(&rows),
             danger: dangers.iter().map(|finding| FindingView::of(finding, "#about-")).collect(),
             badges: findings::use_levels(record).iter().map(|use_| badge(record, use_)).collect(),
             figures: FiguresView {
                 caption: "Sequential and random access, each figure with its 95 % interval",
-                rows: figures(record).iter().map(headline_row).collect(),
+                rows,
             },
             charts: if rate.is_none() && along.is_none() {
                 Vec::new()
@@ -88,9 +96,9 @@ impl Sheet {
         &self.caveats[..self.caveats.len().min(MAX_CAVEATS)]
     }
 
-    /// True if there are more caveats.
-    pub fn has_more_caveats(&self) -> bool {
-        self.caveats.len() > MAX_CAVEATS
+    /// The other caveats.
+    pub fn more_caveats(&self) -> &[RecordCaveat] {
+        &self.caveats[self.first_caveats().len()..]
     }
 
     /// The lines about untested items that fit.
@@ -115,6 +123,12 @@ fn figures(record: &Record) -> Vec<headline::HeadlineRow<'_>> {
     } else {
         headline::main_figures(record).into()
     }
+}
+
+/// The reason for which all figures are missing; empty if there is a figure, or a second reason.
+fn same_why(rows: &[HeadlineRow]) -> String {
+    let why = rows.first().map_or("", |row| &row.why);
+    if rows.iter().all(|row| row.why == why) { capitalised(why) } else { String::new() }
 }
 
 /// Data at risk, then a verdict that is a failure, then failures that it does not mention.

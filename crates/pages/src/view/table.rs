@@ -3,6 +3,8 @@
 use askama::Template;
 use report::tables::{Table, TableRow};
 
+use crate::filters;
+
 /// A table as a separate template, so that other pages can use it.
 #[derive(Template)]
 #[template(path = "table.html")]
@@ -26,6 +28,17 @@ struct Row {
     head: String,
     cells: Vec<String>,
     notes: Vec<usize>,
+}
+
+impl Row {
+    /// True if both have no figure, for the same reason.
+    fn says_no_more_than(&self, next: &Row) -> bool {
+        let is_empty = |row: &Row| row.cells.iter().take(3).all(|it| it.is_empty() || it == "-");
+        is_empty(self)
+            && is_empty(next)
+            && next.cells.last().is_none_or(String::is_empty)
+            && next.notes.iter().all(|note| self.notes.contains(note))
+    }
 }
 
 impl TableView {
@@ -58,12 +71,15 @@ fn groups(rows: Vec<TableRow>, grouped: bool) -> Vec<Group> {
         if groups.is_empty() || (grouped && row.leads) {
             groups.push(Group { head, rows: Vec::new() });
         }
-        if let Some(group) = groups.last_mut() {
-            group.rows.push(Row {
-                head: cells.next().unwrap_or_default(),
-                cells: cells.collect(),
-                notes: row.notes,
-            });
+        let Some(group) = groups.last_mut() else { continue };
+        let row = Row {
+            head: cells.next().unwrap_or_default(),
+            cells: cells.collect(),
+            notes: row.notes,
+        };
+        match group.rows.iter_mut().find(|other| grouped && other.says_no_more_than(&row)) {
+            Some(other) => other.head += &format!(", {}", row.head),
+            None => group.rows.push(row),
         }
     }
     groups
