@@ -4,7 +4,7 @@
 use record::HostStall;
 use stats::Random;
 
-use crate::contract::forward;
+use crate::forward;
 use crate::{Completion, Device, Extent, IoError, IoErrorKind, Op, Request, Slot};
 
 /// Latency of an I/O that fails, in nanoseconds: more than nothing, so that a loop of retries moves

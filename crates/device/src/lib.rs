@@ -1,8 +1,7 @@
 //! The contract of a device, its guards and wrappers, and the data that is written to it.
 //!
 //! A *device* is the software object that does I/O to a medium. This crate defines its contract
-//! ([`Device`]), wraps any device ([`ExtentGuard`], [`WriteBudget`], [`Tracing`], and the faults in
-//! [`fault`]), and makes and checks the data ([`content`], [`stamp`]). It must never know which
+//! ([`Device`]), wraps any device ([`ExtentGuard`], [`Tracing`], and the faults in [`fault`]), and makes and checks the data ([`content`], [`stamp`]). It must never know which
 //! backend is behind a device, test names, or standard output.
 
 pub mod conformance;
@@ -12,7 +11,6 @@ mod error;
 mod extent;
 pub mod fault;
 mod guard;
-mod limits;
 mod memory;
 mod request;
 mod sector;
@@ -26,9 +24,8 @@ pub use contract::{Completion, Device, Facts, do_io};
 pub use error::IoError;
 pub use extent::{Extent, Extents};
 pub use guard::ExtentGuard;
-pub use limits::WriteBudget;
 pub use memory::MemoryDevice;
-pub use record::IoErrorKind;
+pub use record::{HostStall, IoErrorKind};
 pub use request::{Op, Request, Slot};
 pub use sector::{SECTOR_BYTES, Sector};
 pub use stamp::{SectorVerdict, VerifyCounts};

@@ -1,6 +1,6 @@
 //! A log of all requests and completions, for tests of the code above a device.
 
-use crate::contract::forward;
+use crate::forward;
 use crate::{Completion, Device, IoError, Request};
 
 /// An entry of the log.

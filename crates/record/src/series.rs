@@ -45,6 +45,11 @@ pub struct Series {
 const DIGITS: i32 = 4;
 
 impl Series {
+    /// A curve of these points, with the meanings of x and y.
+    pub fn new(name: impl Into<String>, [x, y]: [SeriesAxis; 2], points: Vec<[f64; 2]>) -> Series {
+        Series { name: name.into(), x, y, points }
+    }
+
     /// Rounds measured values (rates and times) to four significant digits: further ones are noise,
     /// and most of the size of a record.
     pub fn round(&mut self) {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use device::{Device, ExtentGuard, Extents, IoErrorKind, WriteBudget};
+use device::{Device, ExtentGuard, Extents, IoErrorKind};
 use record::{Cell, Ended, Record, Stop};
 use store::{Ending, Journal, RunDir};
 use suite::{Plan, RunEnd};
@@ -125,8 +125,7 @@ impl Session {
         let allowed = body.writes(&plan, lost);
         let reads_only = allowed.as_ref().is_some_and(|(_, bytes)| *bytes == 0);
         let mut guarded = allowed.map(|(extents, bytes)| {
-            let device = WriteBudget::new(target.take_device(&plan), bytes);
-            ExtentGuard::new(Box::new(device) as Box<dyn Device>, extents)
+            ExtentGuard::new(target.take_device(&plan), extents).with_budget(bytes)
         });
         if !reads_only {
             target.recheck().or_refuse()?;

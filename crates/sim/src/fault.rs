@@ -1,7 +1,6 @@
 //! Seeded faults of the medium: their kinds and times, from the profile.
 
 use device::{Extent, IoError, IoErrorKind, Op, Request};
-use record::units::MIB;
 
 use crate::profile::spec::{FaultDirection, FaultKind, FaultSpec};
 use crate::rng::SimRng;
@@ -215,10 +214,6 @@ impl ArmedFault {
                 self.left -= 1;
                 effect.delay_ns += self.fault.lasts.map_or(0, |lasts| lasts.0 as u64);
             }
-            FaultKind::Slow if self.concerns(request) => {
-                let per_mib_ns = self.fault.lasts.map_or(0.0, |lasts| lasts.0);
-                effect.delay_ns += (per_mib_ns * request.length_bytes as f64 / MIB as f64) as u64;
-            }
             FaultKind::Vanish | FaultKind::PowerCut => {
                 if begins {
                     effect.gone_at = self.began_ns;
@@ -234,7 +229,6 @@ impl ArmedFault {
             }
             FaultKind::MediumError
             | FaultKind::Hang
-            | FaultKind::Slow
             | FaultKind::Corruption
             | FaultKind::LostWrite
             | FaultKind::ReadOnly => {}

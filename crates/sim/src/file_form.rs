@@ -1,7 +1,7 @@
 //! A file on a simulated medium: every synchronous write also writes the inode
 //! (docs/field/iozone.md#single-file).
 
-use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
+use device::{Device, Extent, Facts, IoError, IoErrorKind, Op, Request};
 use record::{Path, Sync};
 
 use crate::{SimDevice, truth};
@@ -24,7 +24,7 @@ const DISTANCE_BYTES: u64 = 64 << 20;
 /// otherwise once in 4 ms. With [`Sync::Data`] only the size counts. The file is contiguous, in the
 /// second half of the medium.
 pub struct FileForm {
-    device: SimDevice,
+    inner: SimDevice,
     facts: Facts,
     /// First byte of the file on the medium.
     start: u64,
@@ -45,7 +45,7 @@ impl FileForm {
         let capacity_bytes = bytes.min(medium.capacity_bytes - start) / BLOCK_BYTES * BLOCK_BYTES;
         let facts = Facts { capacity_bytes, discards: false, ..medium.clone() };
         FileForm {
-            device,
+            inner: device,
             facts,
             start,
             inode: Extent::new(inode, BLOCK_BYTES),
@@ -59,7 +59,7 @@ impl FileForm {
         let end = request.offset_bytes + request.length_bytes;
         let grows = end > self.length_bytes;
         self.length_bytes = self.length_bytes.max(end);
-        let jiffy = self.device.now() / JIFFY_NS;
+        let jiffy = self.inner.now() / JIFFY_NS;
         let written = match request.sync {
             Sync::None => false,
             Sync::Data => grows,
@@ -73,25 +73,15 @@ impl FileForm {
 }
 
 impl Device for FileForm {
+    device::forward!(now prepare buffer reap idle drop_caches cpu_ns);
+
     fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    fn now(&mut self) -> u64 {
-        self.device.now()
-    }
-
-    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
-        self.device.prepare(slots, slot_bytes)
-    }
-
-    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-        self.device.buffer(slot)
-    }
-
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         if request.op == Op::Flush {
-            return self.device.submit(request);
+            return self.inner.submit(request);
         }
         let end = request.offset_bytes.checked_add(request.length_bytes);
         if end.is_none_or(|end| end > self.facts.capacity_bytes) {
@@ -115,24 +105,8 @@ impl Device for FileForm {
         } else {
             None
         };
-        self.device
+        self.inner
             .take(Request { offset_bytes: self.start + request.offset_bytes, ..request }, inode)
-    }
-
-    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
-        self.device.reap(min, done)
-    }
-
-    fn idle(&mut self, duration_ns: u64) {
-        self.device.idle(duration_ns);
-    }
-
-    fn drop_caches(&mut self) -> Result<(), IoError> {
-        self.device.drop_caches()
-    }
-
-    fn cpu_ns(&mut self) -> Option<u64> {
-        self.device.cpu_ns()
     }
 }
 

@@ -79,6 +79,16 @@ impl LoopLimits {
         LoopLimits { rule: Some(StopRule { max_ns, ..rule }), ..LoopLimits::time(max_ns) }
     }
 
+    /// The same with at most so many I/Os.
+    pub fn ops(self, max_ops: u64) -> LoopLimits {
+        LoopLimits { max_ops, ..self }
+    }
+
+    /// The same with at most so many bytes; the last I/O may exceed them.
+    pub fn bytes(self, max_bytes: u64) -> LoopLimits {
+        LoopLimits { max_bytes, ..self }
+    }
+
     /// Used share of the nearest limit, 0 to 1.
     fn share(&self, elapsed_ns: u64, tally: &IoTally) -> f64 {
         let part = |done: u64, of: u64| done as f64 / of.max(1) as f64;

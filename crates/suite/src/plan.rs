@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use device::Extents;
+use device::{Device, ExtentGuard, Extents};
 use record::units::saturating_sum;
 use record::{PlannedCell, Skip, TargetKind, test};
 
@@ -10,7 +10,7 @@ use crate::catalogue::read_back::{LEAST_RUN_NS, TOO_SHORT};
 use crate::definition::{Suite, SuiteEntry};
 use crate::planned::{CellList, PROBE, span_of};
 use crate::settings::{SettingError, SettingValue, TestSettings};
-use crate::{TargetInfo, Test, catalogue, round_plan};
+use crate::{Guarded, TargetInfo, Test, catalogue, round_plan};
 
 /// Name of the suite of `flashmark check`.
 pub const CHECK: &str = "check";
@@ -133,6 +133,13 @@ impl Plan {
     /// through their own device.
     pub fn writes(&self) -> Extents {
         Extents::of(self.cells.iter().filter(|cell| cell.max_written_bytes > 0).map(span_of))
+    }
+
+    /// The medium under the guard of this plan: only its spans are written, and no more than it
+    /// announces.
+    pub fn guard(&self, medium: impl Device + 'static) -> Guarded {
+        let medium: Box<dyn Device> = Box::new(medium);
+        ExtentGuard::new(medium, self.writes()).with_budget(self.max_written_bytes())
     }
 
     /// True if any cell checks the data that it reads; if not, a simulated medium need not keep

@@ -239,7 +239,7 @@ impl IoTally {
     /// Rate over time: bytes moved against bytes per second.
     pub fn rate_series(&self, name: &str) -> Series {
         let points = self.windows.rates().into_iter().map(|(bytes, bps)| [bytes, bps]).collect();
-        Series { name: name.into(), x: SeriesAxis::Bytes, y: SeriesAxis::Bps, points }
+        Series::new(name, [SeriesAxis::Bytes, SeriesAxis::Bps], points)
     }
 
     /// Rate along a span that was processed from `start_bytes` on: offset on the medium against
@@ -254,7 +254,7 @@ impl IoTally {
     /// The slowest I/O of each stretch: I/Os done against nanoseconds.
     pub fn stall_series(&self) -> Series {
         let points = self.slowest.points().map(|(ops, ns)| [ops as f64, ns as f64]).collect();
-        Series { name: "slowest I/O".into(), x: SeriesAxis::Ops, y: SeriesAxis::LatencyNs, points }
+        Series::new("slowest I/O", [SeriesAxis::Ops, SeriesAxis::LatencyNs], points)
     }
 }
 

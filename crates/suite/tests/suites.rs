@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
-use device::{Device, Extent, ExtentGuard, Extents, Facts, WriteBudget};
+use device::{Device, Extent, Extents, Facts};
 use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
 use flashmark_suite::definition::Suite;
@@ -76,9 +76,7 @@ fn play_to<'a>(
     options: RunOptions<'a>,
     listener: &mut dyn RunListener,
 ) -> RunEnd {
-    let budgeted = WriteBudget::new(device, plan.max_written_bytes());
-    let mut guarded = ExtentGuard::new(Box::new(budgeted) as Box<dyn Device>, plan.writes());
-    run(&mut guarded, &mut NoStage, plan, options, listener)
+    run(&mut plan.guard(device), &mut NoStage, plan, options, listener)
 }
 
 /// Flag of a user who never presses Ctrl-C.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use device::{Device, Extent, ExtentGuard, WriteBudget};
+use device::{Device, Extent};
 use record::{Bound, Cell, Flag, Params, Record, Stop, TargetKind};
 use sim::{FileForm, Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
@@ -96,8 +96,7 @@ pub fn run(
     seed: u64,
 ) -> (Plan, RunEnd) {
     let plan = Plan::make(suite, choice, site).expect("a suite can be planned on any medium");
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = plan.guard(device);
     let stop = AtomicBool::new(false);
     let options = RunOptions::new(seed, site, &stop);
     let end = suite::run(&mut guarded, stage, &plan, options, &mut ());

@@ -205,23 +205,23 @@ fn check_fault(index: usize, fault: &FaultSpec, capacity: ByteSize) -> Result<()
     require(end.is_some_and(|end| end <= capacity.0), &at("offset"), || {
         "lies beyond the end of the medium".into()
     })?;
-    let slowing = matches!(fault.kind, FaultKind::Hang | FaultKind::Slow);
-    let lasting = slowing || matches!(fault.kind, FaultKind::Vanish | FaultKind::PowerCut);
-    let failing = matches!(fault.kind, FaultKind::MediumError | FaultKind::Hang);
+    let hangs = fault.kind == FaultKind::Hang;
+    let lasting = hangs || matches!(fault.kind, FaultKind::Vanish | FaultKind::PowerCut);
+    let failing = hangs || fault.kind == FaultKind::MediumError;
     let silent = matches!(fault.kind, FaultKind::Corruption | FaultKind::LostWrite);
-    let ranged = failing || slowing || silent;
+    let ranged = failing || silent;
     for (key, given, belongs) in [
         ("lasts", fault.lasts.is_some(), lasting),
         ("offset", fault.offset.is_some(), ranged),
         ("size", fault.size.is_some(), ranged),
-        ("direction", fault.direction.is_some(), failing || slowing),
+        ("direction", fault.direction.is_some(), failing),
         ("times", fault.times.is_some(), failing),
         ("share", fault.share.is_some(), silent),
     ] {
         require(!given || belongs, &at(key), || "means nothing for this kind of fault".into())?;
     }
-    require(!slowing || fault.lasts.is_some(), &["fault", &index], || {
-        "a hang or a slow place must say how long it lasts".into()
+    require(!hangs || fault.lasts.is_some(), &["fault", &index], || {
+        "a hang must say how long it lasts".into()
     })?;
     in_range(fault.share.unwrap_or(1.0), 0.0, 1.0, &at("share"))
 }

@@ -14,7 +14,6 @@ pub(super) struct DiskModel {
     turn_ns: f64,
     rate_outer: f64,
     rate_slope: f64,
-    writes_lose_a_turn: bool,
     /// Position of the head in bytes: the end of the last transfer.
     head: u64,
 }
@@ -29,7 +28,6 @@ impl DiskModel {
             turn_ns: 60e9 / disk.rpm,
             rate_outer: disk.rate_outer.0,
             rate_slope: disk.rate_inner.0 - disk.rate_outer.0,
-            writes_lose_a_turn: disk.writes_lose_a_turn,
             head: 0,
         }
     }
@@ -56,9 +54,7 @@ impl Timing for DiskModel {
     }
 
     fn write(&mut self, piece: &MediumCommand, rng: &mut SimRng) -> f64 {
-        let continues = piece.offset_bytes == self.head;
-        let ns = self.access(piece, rng);
-        if continues && self.writes_lose_a_turn { ns.max(self.turn_ns) } else { ns }
+        self.access(piece, rng)
     }
 
     fn discard(&mut self, _: u64, _: u64) -> f64 {

@@ -78,9 +78,9 @@ fn what_is_wrong_is_named_with_file_line_and_key() {
     cards/mine.toml, line 6: unclosed table, expected `]`
     cards/mine.toml, line 20: queue.channels: 4 channels are never all busy with a queue depth of 1
     cards/mine.toml, line 19: fake.real: 8 GiB are not less than the announced 4 GiB
-    cards/mine.toml, line 18: fault.0: a hang or a slow place must say how long it lasts
+    cards/mine.toml, line 18: fault.0: a hang must say how long it lasts
     cards/mine.toml, line 22: fault.1.lasts: means nothing for this kind of fault
-    cards/mine.toml, line 19: fault.kind: unknown variant `explodes`, expected one of `medium-error`, `hang`, `slow`, `vanish`, `corruption`, `lost-write`, `power-cut`, `read-only`
+    cards/mine.toml, line 19: fault.kind: unknown variant `explodes`, expected one of `medium-error`, `hang`, `vanish`, `corruption`, `lost-write`, `power-cut`, `read-only`
     cards/mine.toml, line 21: heat.resume: must lie between heat.ambient and heat.limit
     "#);
 }

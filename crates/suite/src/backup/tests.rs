@@ -250,36 +250,10 @@ struct Folding {
 }
 
 impl Device for Folding {
-    fn facts(&self) -> &device::Facts {
-        self.inner.facts()
-    }
-    fn now(&mut self) -> u64 {
-        self.inner.now()
-    }
-    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), device::IoError> {
-        self.inner.prepare(slots, slot_bytes)
-    }
-    fn buffer(&mut self, slot: u32) -> &mut [u8] {
-        self.inner.buffer(slot)
-    }
+    device::forward!(facts now prepare buffer reap idle drop_caches cpu_ns);
+
     fn submit(&mut self, request: Request) -> Result<(), device::IoError> {
         let folded = request.offset_bytes / 512 % self.module * 512;
         self.inner.submit(Request { offset_bytes: folded, ..request })
-    }
-    fn reap(
-        &mut self,
-        min: usize,
-        done: &mut Vec<device::Completion>,
-    ) -> Result<(), device::IoError> {
-        self.inner.reap(min, done)
-    }
-    fn idle(&mut self, duration_ns: u64) {
-        self.inner.idle(duration_ns);
-    }
-    fn drop_caches(&mut self) -> Result<(), device::IoError> {
-        self.inner.drop_caches()
-    }
-    fn cpu_ns(&mut self) -> Option<u64> {
-        None
     }
 }

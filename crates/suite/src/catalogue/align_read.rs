@@ -246,8 +246,7 @@ impl Work<'_, '_> {
             false
         };
         let wanted = tries * round.len() as u64;
-        let limits =
-            LoopLimits { max_ops: wanted, ..LoopLimits::time(self.context.time_left_ns()) };
+        let limits = LoopLimits::time(self.context.time_left_ns()).ops(wanted);
         let load = IoLoad::read(block_bytes);
         let mut places = round.iter().cycle().copied();
         let tally = self.context.drive_watched(
@@ -292,7 +291,7 @@ fn curve(
         .enumerate()
         .filter_map(|(index, size)| Some([*size as f64, at(index)?]))
         .collect();
-    Series { name: name.into(), x: SeriesAxis::OffsetBytes, y: SeriesAxis::LatencyNs, points }
+    Series::new(name, [SeriesAxis::OffsetBytes, SeriesAxis::LatencyNs], points)
 }
 
 #[cfg(test)]

@@ -277,12 +277,11 @@ fn add_findings(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, Bl
         let thinned: Vec<[f64; 2]> =
             points.iter().step_by(points.len().div_ceil(MAX_POINTS).max(1)).copied().collect();
         if !thinned.is_empty() {
-            cell.series.push(Series {
-                name: format!("marks: {name}"),
-                x: SeriesAxis::OffsetBytes,
-                y: SeriesAxis::OffsetBytes,
-                points: thinned,
-            });
+            cell.series.push(Series::new(
+                format!("marks: {name}"),
+                [SeriesAxis::OffsetBytes, SeriesAxis::OffsetBytes],
+                thinned,
+            ));
         }
     }
 }

@@ -16,8 +16,9 @@ use stats::{RateEstimator, Windows};
 
 use super::ext2_format::layout;
 use super::prelude::*;
+use super::stretch;
 use crate::IoTally;
-use crate::io_loop::{IoLoad, LoopLimits};
+use crate::io_loop::LoopLimits;
 
 settings! {
     Ext2FillSettings {
@@ -99,17 +100,8 @@ impl Procedure for Ext2Fill {
         let order = if cell.form() == "async" { Order::Async } else { Order::Sync };
         let mut allocator =
             Allocator::new(layout, order, cell.block_bytes(), context.random("files"));
-        let pass = context.random("data").bits() as u32 >> 1;
-        let load = IoLoad {
-            content: cell.params.content.unwrap_or(Content::Incompressible),
-            pass,
-            fresh: true,
-            ..IoLoad::write(cell.block_bytes())
-        };
-        let limits = LoopLimits {
-            max_bytes: cell.spec.total_bytes,
-            ..LoopLimits::time(context.time_left_ns().max(1))
-        };
+        let load = stretch::load(cell, context, "data");
+        let limits = LoopLimits::time(context.time_left_ns().max(1)).bytes(cell.spec.total_bytes);
         let mut account = Account::default();
         // One write is under way at a time, so what is asked for next is done next.
         let asked: Cell<Option<AllocatedWrite>> = Cell::new(None);
@@ -174,12 +166,7 @@ impl Account {
 
     fn series(&self) -> Series {
         let points = self.windows.rates().into_iter().map(|(bytes, bps)| [bytes, bps]).collect();
-        Series {
-            name: "rate of file data".into(),
-            x: SeriesAxis::Bytes,
-            y: SeriesAxis::Bps,
-            points,
-        }
+        Series::new("rate of file data", [SeriesAxis::Bytes, SeriesAxis::Bps], points)
     }
 }
 

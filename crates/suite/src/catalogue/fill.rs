@@ -70,8 +70,7 @@ impl Procedure for Fill {
         // Data of its own: nothing is written where it lies already.
         let pass = context.random("data").bits() as u32 >> 1;
         let load = IoLoad { content: self.0, pass, ..IoLoad::write(cell.block_bytes()) };
-        let limits =
-            LoopLimits { max_bytes: span.bytes, ..LoopLimits::time(context.time_left_ns()) };
+        let limits = LoopLimits::time(context.time_left_ns()).bytes(span.bytes);
         let tally =
             context.drive("filling", &load, &limits, &mut sequential(span, cell.block_bytes()));
         let along = tally.rate_along_span("rate along the span", span.offset_bytes);

@@ -142,7 +142,7 @@ impl Work<'_, '_> {
             if left_ns == 0 {
                 return self.outcome.end(Stop::Time, None);
             }
-            let limits = LoopLimits { max_ops: 1, ..LoopLimits::time(left_ns) };
+            let limits = LoopLimits::time(left_ns).ops(1);
             let tally = self.context.drive("writing", &load, &limits, &mut places);
             if tally.ops == 0 || round < WARM_UP_ROUNDS {
                 self.outcome.end(tally.stop, tally.error);

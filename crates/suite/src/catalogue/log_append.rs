@@ -225,12 +225,11 @@ impl Lines {
         cell.metrics.put(metric::LATE_LINES, self.late as f64, n);
         if !self.stalls.is_empty() {
             let points = self.stalls.iter().map(|point| point.map(|ns| ns as f64)).collect();
-            cell.series.push(Series {
-                name: "slowest line of each stall".into(),
-                x: SeriesAxis::ElapsedNs,
-                y: SeriesAxis::LatencyNs,
+            cell.series.push(Series::new(
+                "slowest line of each stall",
+                [SeriesAxis::ElapsedNs, SeriesAxis::LatencyNs],
                 points,
-            });
+            ));
         }
         cell.elapsed_ns = (self.histogram.mean() * n as f64) as u64;
         (cell.unit, cell.histogram) = (Some(CountUnit::Lines), Some(self.histogram));

@@ -59,10 +59,7 @@ impl Procedure for Prime {
             context
                 .part(f64::from(pass) / f64::from(passes), f64::from(pass + 1) / f64::from(passes));
             let load = IoLoad { pass, ..IoLoad::write(block_bytes) };
-            let limits = LoopLimits {
-                max_bytes: span.bytes,
-                ..LoopLimits::time(context.time_left_ns().max(1))
-            };
+            let limits = LoopLimits::time(context.time_left_ns().max(1)).bytes(span.bytes);
             let tally =
                 context.drive("priming", &load, &limits, &mut sequential(span, block_bytes));
             filled_bytes = filled_bytes.max(tally.bytes);

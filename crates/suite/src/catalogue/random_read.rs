@@ -122,7 +122,7 @@ impl Procedure for RandomRead {
             let first = context.drive(
                 "waiting",
                 &IoLoad::read(block_bytes),
-                &LoopLimits { max_ops: 1, ..LoopLimits::time(u64::MAX) },
+                &LoopLimits::time(u64::MAX).ops(1),
                 &mut places,
             );
             if first.stop.cut_short() {

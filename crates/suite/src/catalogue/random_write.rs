@@ -28,10 +28,11 @@
 //! `paid_iops`, `full_pass_s` (seconds for 512 MiB).
 
 use device::Extent;
-use record::{Bound, Cell, Content, Estimate, Flag, Stop, WIDE_BYTES};
+use record::{Bound, Cell, Estimate, Flag, Stop, WIDE_BYTES};
 use stats::StopRule;
 
 use super::prelude::*;
+use super::stretch;
 use crate::IoTally;
 use crate::catalogue::level::{CACHE_FILL_MERGES, CACHE_FILL_OPS, LatencyLevel};
 use crate::catalogue::preconditioned_span::preconditioned_span;
@@ -250,14 +251,7 @@ impl Work<'_, '_> {
     }
 
     fn load(&self, block_bytes: u64, purpose: &str) -> IoLoad {
-        // Data of its own for each phase of each cell: nothing is written where it lies already.
-        let pass = self.context.random(purpose).bits() as u32 >> 1;
-        IoLoad {
-            content: self.cell.params.content.unwrap_or(Content::Incompressible),
-            pass,
-            fresh: true,
-            ..IoLoad::write(block_bytes)
-        }
+        IoLoad { block_bytes, ..stretch::load(self.cell, self.context, purpose) }
     }
 
     /// Makes single writes, each in another allocation unit, until enough bytes are written and the
@@ -397,7 +391,7 @@ impl Work<'_, '_> {
             .map_err(|error| self.outcome.end(Stop::Error, Some(error)))
             .ok()?;
         let load = self.load(SETTLING_BLOCK_BYTES, "data that settles");
-        let limits = LoopLimits { max_ops: SETTLING_OPS, ..LoopLimits::time(u64::MAX) };
+        let limits = LoopLimits::time(u64::MAX).ops(SETTLING_OPS);
         // A span may have an odd number of sectors; the record's size is whole ones.
         let half_bytes = self.span.bytes / 2 / self.cell.block_bytes() * self.cell.block_bytes();
         let before_bytes = (turn * SETTLING_OPS * SETTLING_BLOCK_BYTES).min(half_bytes);

@@ -144,10 +144,7 @@ fn takes_in_others(
         load.block_bytes,
         context.random("other places"),
     );
-    let limits = LoopLimits {
-        max_ops: OTHERS,
-        ..LoopLimits::time((context.allotted_ns as f64 * TIME_SHARE) as u64)
-    };
+    let limits = LoopLimits::time((context.allotted_ns as f64 * TIME_SHARE) as u64).ops(OTHERS);
     let mut slow = 0;
     let mut watch = |_, latency_ns| {
         slow += u64::from(latency_ns as f64 > at_once_ns);
@@ -180,10 +177,7 @@ fn write_again(
     load: &IoLoad,
     context: &mut CellContext<'_>,
 ) -> Option<Estimate> {
-    let limits = LoopLimits {
-        max_ops: ops,
-        ..LoopLimits::time((context.allotted_ns as f64 * TIME_SHARE) as u64)
-    };
+    let limits = LoopLimits::time((context.allotted_ns as f64 * TIME_SHARE) as u64).ops(ops);
     let mut places = places.iter().copied().cycle();
     let mut rate = RateEstimator::new();
     let mut slow = 0;

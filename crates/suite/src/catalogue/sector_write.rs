@@ -11,6 +11,7 @@ use record::{Bound, Estimate, Flag};
 
 use super::level::LatencyLevel;
 use super::prelude::*;
+use super::stretch;
 use crate::IoTally;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::observed_cache::{
@@ -57,8 +58,7 @@ fn fill_cache(
         level.push(latency_ns);
         level.has_fallen(CACHE_RATIO)
     };
-    let limits =
-        LoopLimits { max_ops: 2 * held_ops, ..LoopLimits::time(context.time_left_ns() / 2) };
+    let limits = LoopLimits::time(context.time_left_ns() / 2).ops(2 * held_ops);
     let tally = context.drive_watched("filling the cache", load, &limits, next, &mut is_full);
     if tally.stop.cut_short() {
         Err(Box::new(tally))
@@ -105,22 +105,14 @@ impl Procedure for SectorWrite {
             .filter(|_| cell.params.region == Some(Region::Middle))
             .unwrap_or(planned);
         let block_bytes = cell.block_bytes();
-        // Data of its own: nothing is written where it lies already.
-        let load = IoLoad {
-            pass: context.random("data").bits() as u32 >> 1,
-            fresh: true,
-            ..IoLoad::write(block_bytes)
-        };
+        let load = stretch::load(cell, context, "data");
         let mut places = uniform(span, block_bytes, block_bytes, context.random("offsets"));
         let is_filled = match fill_cache(&load, context, &mut places) {
             Ok(is_filled) => is_filled,
             Err(tally) => return tally.outcome(cell),
         };
         let rule = cell.spec.rule(context.allotted_ns);
-        let limits = LoopLimits {
-            max_bytes: MAX_BYTES,
-            ..LoopLimits::certain(rule, context.time_left_ns())
-        };
+        let limits = LoopLimits::certain(rule, context.time_left_ns()).bytes(MAX_BYTES);
         let tally = context.drive("measuring", &load, &limits, &mut places);
         let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
         let mut outcome = tally.outcome(cell);

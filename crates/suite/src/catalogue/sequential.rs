@@ -9,10 +9,11 @@
 //! open behind it.
 
 use device::{Device, Extent};
-use record::{Cell, Content, Flag, Metrics, Stop};
+use record::{Cell, Flag, Metrics, Stop};
 
 use super::level::LatencyLevel;
 use super::prelude::*;
+use super::stretch;
 use crate::IoTally;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::observed_cache::{BEGINNING_RATIO, CACHE_FILL_BYTES, fast_beginning_bytes};
@@ -115,10 +116,9 @@ fn warm_up(
     // Where `prime` showed a cache, all that lies in it was written by something else. While it has
     // room it takes in more than it holds, for it empties meanwhile: it is full once these take
     // longer than at first, or were as fast all the time.
-    let limits = LoopLimits {
-        max_bytes: CACHE_FILL_BYTES,
-        ..LoopLimits::time(if kept_bytes > 0 { context.time_left_ns() / 2 } else { enough_ns })
-    };
+    let limits =
+        LoopLimits::time(if kept_bytes > 0 { context.time_left_ns() / 2 } else { enough_ns })
+            .bytes(CACHE_FILL_BYTES);
     let (mut bytes_done, mut took_ns, mut level) = (0, 0, LatencyLevel::default());
     let mut is_warm = |bytes, latency_ns| {
         (bytes_done, took_ns) = (bytes_done + bytes, took_ns + latency_ns);
@@ -194,15 +194,7 @@ impl Procedure for Sequential {
         let planned = cell.span();
         let preconditioned = context.preconditioned(planned);
         let span = preconditioned.unwrap_or(planned);
-        let load = match self.0 {
-            Direction::Read => IoLoad::read(cell.block_bytes()),
-            Direction::Write => IoLoad {
-                content: cell.params.content.unwrap_or(Content::Incompressible),
-                pass: context.random("data").bits() as u32 >> 1,
-                fresh: true,
-                ..IoLoad::write(cell.block_bytes())
-            },
-        };
+        let load = stretch::load(cell, context, "data");
         let first = match self.join(cell, span, context) {
             Ok(first) => first,
             Err(tally) => return tally.outcome(cell),
@@ -218,18 +210,13 @@ impl Procedure for Sequential {
             Err(tally) => return tally.outcome(cell),
         };
         let rule = cell.spec.precision.rule(context.allotted_ns);
-        let limits = LoopLimits {
-            max_bytes: cell.spec.total_bytes,
-            ..LoopLimits::certain(rule, context.time_left_ns())
-        };
+        let limits = LoopLimits::certain(rule, context.time_left_ns()).bytes(cell.spec.total_bytes);
         let mut tally = context.drive("measuring", &load, &limits, &mut places);
         if self.0 == Direction::Write && contradicts_prime(&tally, cell.block_bytes(), context.done)
         {
             // Pauses of the medium lie further apart than a short stretch is long.
-            let limits = LoopLimits {
-                max_bytes: cell.spec.total_bytes.saturating_sub(tally.bytes),
-                ..LoopLimits::time(context.time_left_ns())
-            };
+            let limits = LoopLimits::time(context.time_left_ns())
+                .bytes(cell.spec.total_bytes.saturating_sub(tally.bytes));
             let longer = context.drive("measuring", &load, &limits, &mut places);
             if longer.error.is_some() || longer.bytes > tally.bytes {
                 tally = longer;

@@ -139,10 +139,8 @@ pub fn run_after<S: CellSpec + AsRef<Stretch>>(
     }
     let own_ns = context.time_left_ns().saturating_sub((stretch.cache_ns as f64 * share) as u64);
     context.part(0.0, WARM_UP_SHARE);
-    let limits = LoopLimits {
-        max_ops: warm_up.most_ops(),
-        ..LoopLimits::time(warm_up.most_ns(own_ns, context.time_left_ns()))
-    };
+    let limits =
+        LoopLimits::time(warm_up.most_ns(own_ns, context.time_left_ns())).ops(warm_up.most_ops());
     let mut watch = |bytes, latency_ns| warm_up.push(bytes, latency_ns);
     let before = context.drive_watched("setting the state", state, &limits, next, &mut watch);
     if before.stop.cut_short() {
@@ -151,10 +149,7 @@ pub fn run_after<S: CellSpec + AsRef<Stretch>>(
         return outcome;
     }
     context.part(WARM_UP_SHARE, 1.0);
-    let limits = LoopLimits {
-        max_ops: stretch.ops,
-        ..LoopLimits::time(context.time_left_ns().min(own_ns).max(1))
-    };
+    let limits = LoopLimits::time(context.time_left_ns().min(own_ns).max(1)).ops(stretch.ops);
     let (mut ops, mut took_ns) = (0, 0);
     let mut enough = |_, latency_ns| {
         (ops, took_ns) = (ops + 1, took_ns + latency_ns);

@@ -179,8 +179,7 @@ impl Procedure for Sustained {
         for pass in ["data, first pass", "data, second pass", "data, further passes"] {
             let left_ns =
                 context.time_left_ns().saturating_sub(if is_first { READ_NS } else { 0 }).max(1);
-            let limits =
-                LoopLimits { max_ops: total_ops - outcome.cell.ops, ..LoopLimits::time(left_ns) };
+            let limits = LoopLimits::time(left_ns).ops(total_ops - outcome.cell.ops);
             let load = stretch::load(cell, context, pass);
             let tally = match cell.spec.piece_bytes {
                 None => context.drive_watched(
@@ -281,7 +280,7 @@ fn begin(
 ) -> u64 {
     let most_ops = (READ_BYTES.min(span.bytes / 8) / cell.block_bytes()).min(cell.spec.ops / 8);
     let load = stretch::load(cell, context, "data, first pass");
-    let limits = LoopLimits { max_ops: most_ops, ..LoopLimits::time(READ_NS * 4) };
+    let limits = LoopLimits::time(READ_NS * 4).ops(most_ops);
     let tally = context.drive(
         "filling the front",
         &load,
@@ -311,12 +310,7 @@ fn read_beginning(
     }
     let beginning = Extent::new(written.offset_bytes, written.bytes.min(READ_BYTES));
     let (load, mut offsets) = (IoLoad::read(block_bytes), sequential(beginning, block_bytes));
-    context.drive(
-        "reading",
-        &load,
-        &LoopLimits { max_ops: CATCHING_UP_OPS, ..LoopLimits::time(READ_NS) },
-        &mut offsets,
-    );
+    context.drive("reading", &load, &LoopLimits::time(READ_NS).ops(CATCHING_UP_OPS), &mut offsets);
     let tally = context.drive("reading", &load, &LoopLimits::time(READ_NS), &mut offsets);
     let bps = tally.metrics().bps.filter(|_| tally.error.is_none());
     bps.map(|bps| (name.to_owned(), bps)).into_iter().collect()
@@ -361,12 +355,11 @@ fn by_place(span: Extent, writes: impl Iterator<Item = (Extent, f64)>) -> Series
             Some([at as f64, stats::median(&mut times)?])
         },
     );
-    Series {
-        name: "median write of each part".into(),
-        x: SeriesAxis::OffsetBytes,
-        y: SeriesAxis::LatencyNs,
-        points: points.collect(),
-    }
+    Series::new(
+        "median write of each part",
+        [SeriesAxis::OffsetBytes, SeriesAxis::LatencyNs],
+        points.collect(),
+    )
 }
 
 /// Windows that grow with the distance from the start.
@@ -412,18 +405,8 @@ impl Curve {
         let (along, over): (Vec<_>, Vec<_>) =
             ends.map(|(end, bps)| ([end.bytes as f64, bps], [end.ns as f64, bps])).unzip();
         [
-            Series {
-                name: "rate along the fill".into(),
-                x: SeriesAxis::Bytes,
-                y: SeriesAxis::Bps,
-                points: along,
-            },
-            Series {
-                name: "rate over time".into(),
-                x: SeriesAxis::ElapsedNs,
-                y: SeriesAxis::Bps,
-                points: over,
-            },
+            Series::new("rate along the fill", [SeriesAxis::Bytes, SeriesAxis::Bps], along),
+            Series::new("rate over time", [SeriesAxis::ElapsedNs, SeriesAxis::Bps], over),
         ]
     }
 

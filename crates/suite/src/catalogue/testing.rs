@@ -6,16 +6,13 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{
-    Completion, Device, Extent, ExtentGuard, Facts, IoError, IoErrorKind, Op, Request, Slot,
-    WriteBudget,
-};
+use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Cell, PlannedCell, TargetKind};
 
 use crate::definition::{Suite, SuiteEntry};
 use crate::{
-    Choice, FileStage, FileStageError, Guarded, NoStage, Plan, PlanError, RunEnd, RunOptions,
-    StagedFile, TargetInfo, run,
+    Choice, FileStage, FileStageError, NoStage, Plan, PlanError, RunEnd, RunOptions, StagedFile,
+    TargetInfo, run,
 };
 
 /// Time of a request in nanoseconds; its number counts from 0.
@@ -290,7 +287,7 @@ impl TestBench {
             fail_at: self.fail_at,
             stop_at: self.stop_at.map(|at| (at, stop.clone())),
         };
-        let mut guarded = guarded(medium, plan);
+        let mut guarded = plan.guard(medium);
         let options = RunOptions {
             done: self.done,
             used_ns: self.used_ns,
@@ -360,12 +357,6 @@ impl FileStage for KnownFiles {
     }
 }
 
-/// A medium under the extent guard and a write budget of what the plan declared.
-pub fn guarded(medium: impl Device + 'static, plan: &Plan) -> Guarded {
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
-    ExtentGuard::new(budgeted, plan.writes())
-}
-
 /// Runs tests on a simulated medium of this profile that keeps no data, under the extent guard and
 /// a write budget of what they declared.
 pub fn run_simulated(profile: &str, seed: u64, tests: &[&str]) -> Vec<Cell> {
@@ -396,7 +387,7 @@ pub fn run_medium(
     bench.target.facts = medium.facts().clone();
     bench.target.au_bytes = declared_au_bytes;
     let plan = bench.plan(tests).expect("the test plans what can be");
-    let mut guarded = guarded(medium, &plan);
+    let mut guarded = plan.guard(medium);
     let stop = AtomicBool::new(false);
     let options = RunOptions::new(seed, &bench.target, &stop);
     let cells = run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;

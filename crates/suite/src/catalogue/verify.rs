@@ -149,8 +149,7 @@ fn sweep(
     let mut is_first = true;
     loop {
         let mut last = Extent::new(range.offset_bytes, 0);
-        let limits =
-            LoopLimits { max_bytes: range.bytes, ..LoopLimits::time(context.time_left_ns()) };
+        let limits = LoopLimits::time(context.time_left_ns()).bytes(range.bytes);
         let mut next = |slot| {
             let place = places(slot);
             last = place.unwrap_or(last);
@@ -303,12 +302,11 @@ fn add_results(outcome: &mut CellOutcome, account: SectorContents, unreadable: u
             .step_by(overwritten_by.len().div_ceil(MAX_POINTS))
             .copied()
             .collect();
-        outcome.cell.series.push(Series {
-            name: "overwritten by".into(),
-            x: SeriesAxis::OffsetBytes,
-            y: SeriesAxis::OffsetBytes,
+        outcome.cell.series.push(Series::new(
+            "overwritten by",
+            [SeriesAxis::OffsetBytes, SeriesAxis::OffsetBytes],
             points,
-        });
+        ));
     }
 }
 

@@ -138,7 +138,7 @@ impl WholeViewResults<'_, '_> {
         let bytes = ACCESS_BYTES.max(self.context.medium.facts().logical_block_bytes);
         // At a distance from where the sequential reading ended or will begin.
         let at = Extent::new(place.offset_bytes + place.bytes / 2, bytes);
-        let limits = LoopLimits { max_ops: 1, ..LoopLimits::time(self.context.time_left_ns()) };
+        let limits = LoopLimits::time(self.context.time_left_ns()).ops(1);
         let mut once = Some(at);
         let tally =
             self.context.drive("seeking", &IoLoad::read(bytes), &limits, &mut |_| once.take());
@@ -215,18 +215,16 @@ impl WholeViewResults<'_, '_> {
             .filter_map(|(at, ns)| Some([*at as f64, median(ns)?]))
             .collect();
         cell.series = vec![
-            Series {
-                name: "read rate along the medium".into(),
-                x: SeriesAxis::OffsetBytes,
-                y: SeriesAxis::Bps,
-                points: rates,
-            },
-            Series {
-                name: "access time along the medium".into(),
-                x: SeriesAxis::OffsetBytes,
-                y: SeriesAxis::LatencyNs,
-                points: access,
-            },
+            Series::new(
+                "read rate along the medium",
+                [SeriesAxis::OffsetBytes, SeriesAxis::Bps],
+                rates,
+            ),
+            Series::new(
+                "access time along the medium",
+                [SeriesAxis::OffsetBytes, SeriesAxis::LatencyNs],
+                access,
+            ),
         ];
         self.outcome
     }

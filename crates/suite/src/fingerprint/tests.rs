@@ -7,7 +7,7 @@ use record::units::{KIB, MIB};
 use record::{Params, TargetKind};
 
 use super::*;
-use crate::catalogue::testing::{TestBench, guarded};
+use crate::catalogue::testing::TestBench;
 use crate::{NoStage, RunEvent, RunListener, RunOptions, run};
 use stats::Random;
 
@@ -374,7 +374,7 @@ fn ran(kind: TargetKind) -> (Box<dyn Device>, Journal) {
     (bench.target.kind, bench.target.facts) = (kind, device.facts().clone());
     let tests = ["prime span=8MiB passes=1", "seek time=1s", "zero-fill span=4MiB"];
     let plan = bench.plan(&tests).unwrap();
-    let mut guarded = guarded(device, &plan);
+    let mut guarded = plan.guard(device);
     let mut journal = Journal::default();
     let chosen = places(guarded.facts(), &plan.cells, &[], SEED);
     journal.traces.before = read_marks(&mut guarded, &chosen, None).unwrap();

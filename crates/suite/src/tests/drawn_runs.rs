@@ -14,7 +14,7 @@ use stats::Random;
 use super::one_in;
 use crate::backup::failing::{BackupCall, FailingBackup};
 use crate::catalogue::CATALOGUE;
-use crate::catalogue::testing::{KnownFiles, guarded};
+use crate::catalogue::testing::KnownFiles;
 use crate::definition::Suite;
 use crate::{Backup, Choice, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, run};
 
@@ -215,7 +215,7 @@ fn played(
 ) -> (RunEnd, String) {
     let stalls = scene.stalls.into_iter().map(InjectedFault::HostStalls);
     let faulty = FaultInjection::new(medium, scene.faults.into_iter().chain(stalls));
-    let mut guarded = guarded(faulty, plan);
+    let mut guarded = plan.guard(faulty);
     let stop = AtomicBool::new(false);
     let mut listener = Listener {
         text: String::new(),

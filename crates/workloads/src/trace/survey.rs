@@ -180,7 +180,7 @@ impl LatencyTimeline {
                 [((at as u64 + 1) * self.width_ns) as f64, *sum as f64 / *n as f64]
             })
             .collect();
-        Series { name: name.into(), x: SeriesAxis::ElapsedNs, y: SeriesAxis::LatencyNs, points }
+        Series::new(name, [SeriesAxis::ElapsedNs, SeriesAxis::LatencyNs], points)
     }
 
     /// True if it has no point.

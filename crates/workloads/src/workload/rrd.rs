@@ -210,12 +210,11 @@ impl Rrd {
         );
         let points =
             poll_ns.iter().enumerate().map(|(poll, ns)| [(poll + 1) as f64, *ns as f64]).collect();
-        cell.series.push(Series {
-            name: "time of each poll".into(),
-            x: SeriesAxis::Ops,
-            y: SeriesAxis::LatencyNs,
+        cell.series.push(Series::new(
+            "time of each poll",
+            [SeriesAxis::Ops, SeriesAxis::LatencyNs],
             points,
-        });
+        ));
         cell
     }
 }

@@ -16,14 +16,14 @@ pub struct FaultSpec {
     pub after_ops: Option<u64>,
     /// Bytes written after which it begins.
     pub after_written: Option<ByteSize>,
-    /// Duration; for ever if absent (`hang`, `vanish`, `power-cut`). Time for each MiB (`slow`).
+    /// Duration; for ever if absent (`hang`, `vanish`, `power-cut`).
     pub lasts: Option<Time>,
-    /// First byte of its range; the whole medium if absent (`medium-error`, `hang`, `slow`,
-    /// `corruption`, `lost-write`).
+    /// First byte of its range; the whole medium if absent (`medium-error`, `hang`, `corruption`,
+    /// `lost-write`).
     pub offset: Option<ByteSize>,
     /// Length of its range.
     pub size: Option<ByteSize>,
-    /// Direction that fails; both if absent (`medium-error`, `hang`, `slow`).
+    /// Direction that fails; both if absent (`medium-error`, `hang`).
     pub direction: Option<FaultDirection>,
     /// Number of I/Os that fail; all if absent (`medium-error`).
     pub times: Option<u64>,
@@ -40,8 +40,6 @@ pub enum FaultKind {
     MediumError,
     /// One I/O takes very long.
     Hang,
-    /// I/Os in a range take longer for each MiB.
-    Slow,
     /// The medium is gone, for a while or for ever.
     Vanish,
     /// Written pages change silently.

@@ -142,8 +142,4 @@ pub struct DiskSpec {
     pub rate_outer: Rate,
     /// Rate at the last byte.
     pub rate_inner: Rate,
-    /// True if a write that continues the one before loses a revolution, as with the write cache
-    /// off.
-    #[serde(default)]
-    pub writes_lose_a_turn: bool,
 }

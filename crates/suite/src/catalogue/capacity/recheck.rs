@@ -200,7 +200,7 @@ pub(crate) fn note_loss(cell: &mut Cell, caveat: String, kept: &[(u64, bool)], f
     cell.series.retain(|series| !series.points.is_empty());
     let points = lost.iter().map(|place| [*place as f64, 0.0]).collect();
     let (x, y) = (SeriesAxis::OffsetBytes, SeriesAxis::OffsetBytes);
-    cell.series.push(Series { name: "marks: lost".into(), x, y, points });
+    cell.series.push(Series::new("marks: lost", [x, y], points));
 }
 
 #[cfg(test)]

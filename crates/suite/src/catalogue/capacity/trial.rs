@@ -7,7 +7,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use device::{Device, ExtentGuard, WriteBudget};
+use device::Device;
 use record::units::{GIB, KIB, MIB};
 use record::{Cell, TargetKind, metric};
 
@@ -362,8 +362,7 @@ pub(crate) fn run_probe(
     };
     let plan = Plan::make(&suite, &Choice::default(), &target)
         .expect("a medium of this size can be probed");
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = plan.guard(device);
     let started_ns = guarded.now();
     let options = RunOptions {
         backup: backup.map(|backup| backup as _),

@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicBool;
 use record::Ended;
 
 use super::*;
-use crate::catalogue::testing::{TestBench, guarded};
+use crate::catalogue::testing::TestBench;
 use crate::definition::Suite;
 use crate::{Choice, NoStage, Plan, RunOptions, TargetInfo, run};
 
@@ -17,7 +17,7 @@ fn read_and_lost(profile: &str, suite: &str, share: f64, seed: u64) -> [u64; 2] 
     let device = sim::SimDevice::new(&profile, options);
     let target = TargetInfo { facts: device.facts().clone(), ..TestBench::raw(0, |_, _| 0).target };
     let plan = Plan::make(&Suite::built_in(suite).unwrap(), &Choice::default(), &target).unwrap();
-    let mut guarded = guarded(device, &plan);
+    let mut guarded = plan.guard(device);
     let stop = AtomicBool::new(false);
     let options = RunOptions { anyway: true, ..RunOptions::new(seed, &target, &stop) };
     let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());

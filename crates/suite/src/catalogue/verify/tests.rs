@@ -6,7 +6,7 @@ use record::{Cell, Ended};
 
 use super::*;
 use crate::catalogue::capacity::trial::Geometry;
-use crate::catalogue::testing::{TestBench, guarded};
+use crate::catalogue::testing::TestBench;
 use crate::{NoStage, Plan, RunEnd, RunOptions, TargetInfo, run};
 
 /// A medium that keeps data, the site it is on, and a plan to verify it.
@@ -35,7 +35,7 @@ fn go(
 
 fn verified(geometry: &Geometry, test: &str) -> Vec<Cell> {
     let (target, plan, device) = medium(geometry, test);
-    let mut guarded = guarded(device, &plan);
+    let mut guarded = plan.guard(device);
     go(&mut guarded, &target, &plan, Vec::new(), false, &mut (), &AtomicBool::new(false)).cells
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use device::fault::{FaultInjection, FaultWindow, InjectedFault};
 use device::{DataGenerator, IoErrorKind};
 
-use super::backed_up::{image, media, used};
+use super::backed_up::{image, used};
 use super::*;
 use crate::backup::failing::{BackupCall, FailingBackup};
 use crate::backup::{Trust, restore};
@@ -160,36 +160,6 @@ fn without_a_log_unrestored_data_is_lost_and_reported() {
     assert!(notes(&end.cells[0]).contains("could not be restored, the first at"));
 }
 
-/// A process that is killed at any moment leaves the medium as it is, and another process restores
-/// it from the log.
-#[test]
-fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
-    let kills = [[521, 662], [552, 812], [589, 812], [632, 602], [545, 852], [572, 722]];
-    let mut killed = 0;
-    for (geometry, kills) in media().into_iter().zip(kills.into_iter().cycle()) {
-        for after_ops in kills {
-            let mut log = log();
-            let during = |_| InjectedFault::GoneDuring(FaultWindow::Ops(after_ops, after_ops + 1));
-            let (end, mut guarded, before) = tried(&geometry, Some(&during), &mut log);
-            if end.error.is_none() {
-                // It had come to its end before.
-                continue;
-            }
-            killed += 1;
-            // The probe saw one error and restored by itself; what it left is as good a beginning
-            // as any other.
-            let generator = DataGenerator::new(SEED);
-            let found = restore(&mut guarded, &mut log, Trust::Look, &generator, &mut |_| true);
-            assert!(found.interrupted.is_none(), "{found:?}");
-            let there = geometry.wrap_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
-            let holds = |at: usize| (at as u64 % there) < geometry.real_bytes;
-            let wrong = first_wrong(&before, &image(&mut guarded), holds);
-            assert_eq!(wrong, None, "after {after_ops}: {geometry:#?}");
-        }
-    }
-    assert!(killed >= 8, "{killed} of 12 were killed in the middle");
-}
-
 #[test]
 fn nothing_is_written_where_there_is_no_room_to_keep_it() {
     let mut log = FailingBackup::new(|call| {
@@ -224,14 +194,4 @@ fn where_the_log_fails_no_more_is_overwritten_and_everything_is_restored() {
         assert_eq!(figure(cell, "unrestored_bytes"), 0.0);
         assert!(!cell.metrics.other.contains_key("type"));
     }
-}
-
-/// No place is written before the piece with its old data is sealed.
-#[test]
-fn nothing_is_overwritten_before_it_is_sealed() {
-    let (_, guarded, _) = tried(&small(), None, &mut unsealed_at(3));
-    // Two batches of at most 8 MiB were sealed, written, and restored; of the third nothing was
-    // written.
-    assert!(guarded.written_bytes() <= 2 * 2 * 9 * MIB, "{}", guarded.written_bytes());
-    assert!(guarded.written_bytes() > 0);
 }
