@@ -7,8 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use record::Cell;
-use record::Fitness;
+use record::{Cell, Evidence, Fitness};
 use record::units::significant;
 
 use crate::attached_medium::{Medium, Program, SEED, run as run_program, tool, with_priority};
@@ -255,11 +254,11 @@ fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
         let figure = significant(rate.value);
         let verdict = record.findings.iter().find(|finding| finding.id == promise.finding);
         let verdict = verdict.with_context(|| format!("there is no {}", promise.finding))?;
-        let quotes = verdict.statement.contains(&figure)
-            || verdict.evidence.iter().any(|line| line.contains(&figure));
+        let is_it = |line: &Evidence| findings::evidence_text(line, &record).contains(&figure);
+        let quotes = verdict.statement.contains(&figure) || verdict.evidence.iter().any(is_it);
         ensure!(quotes, "{} does not say {figure}: {}", promise.finding, verdict.statement);
         // The verdict rests on the first of several figures.
-        let is_first = verdict.evidence.first().is_some_and(|line| line.contains(&figure));
+        let is_first = verdict.evidence.first().is_some_and(is_it);
         let level = verdict
             .level()
             .with_context(|| format!("a verdict without a level: {}", verdict.statement))?;

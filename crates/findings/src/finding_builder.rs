@@ -1,6 +1,6 @@
 //! Builder of a finding.
 
-use record::{Finding, Fitness, Outcome, Severity, Use};
+use record::{Evidence, Finding, Fitness, Outcome, Severity, Use};
 
 use crate::figures::figure::UsableEstimate;
 
@@ -45,9 +45,8 @@ impl FindingBuilder {
     }
 
     /// Adds a figure with its cell, interval and count.
-    pub fn figure(mut self, figure: &UsableEstimate) -> FindingBuilder {
-        self.0.evidence.push(figure.to_string());
-        self
+    pub fn figure(self, figure: &UsableEstimate) -> FindingBuilder {
+        self.note(figure)
     }
 
     /// Adds several figures, a line of evidence for each.
@@ -58,14 +57,14 @@ impl FindingBuilder {
         figures.into_iter().fold(self, FindingBuilder::figure)
     }
 
-    /// Adds a line of evidence: a number computed from figures, a threshold with its source.
-    pub fn note(mut self, line: impl Into<String>) -> FindingBuilder {
+    /// Adds a line of evidence: a number, a threshold with its source.
+    pub fn note(mut self, line: impl Into<Evidence>) -> FindingBuilder {
         self.0.evidence.push(line.into());
         self
     }
 
     /// Adds lines of evidence.
-    pub fn notes(self, lines: impl IntoIterator<Item = String>) -> FindingBuilder {
+    pub fn notes(self, lines: impl IntoIterator<Item = impl Into<Evidence>>) -> FindingBuilder {
         lines.into_iter().fold(self, FindingBuilder::note)
     }
 

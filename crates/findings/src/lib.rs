@@ -55,6 +55,7 @@ pub use verdict::use_names::{name_of_use, noun_of_use};
 pub use words::analysis::Analysis;
 pub use words::asked::undecided;
 pub use words::brief::{Brief, brief};
+pub use words::evidence::evidence_text;
 pub use words::headline::headline;
 pub use words::next_steps::{NextStep, next_steps};
 pub use words::use_levels::{UseLevel, use_levels};

@@ -5,7 +5,8 @@ pub(crate) mod table;
 mod words;
 
 use record::{
-    Cell, Content, Direction, Ended, Estimate, Latency, Params, Pattern, Record, Region, Run, Stop,
+    Cell, Content, Direction, Ended, Estimate, Finding, Latency, Params, Pattern, Record, Region,
+    Run, Stop,
 };
 
 pub(crate) use words::record_in_words;
@@ -13,6 +14,12 @@ pub(crate) use words::record_in_words;
 /// A record with nothing in it.
 pub(crate) fn empty() -> Record {
     Record::new(Run { ended: Ended::Complete, ..Run::default() })
+}
+
+/// The evidence of a finding as text, a line each.
+pub(crate) fn evidence_texts(finding: &Finding, record: &Record) -> String {
+    let lines = finding.evidence.iter().map(|line| crate::evidence_text(line, record));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A figure known to a share of it.

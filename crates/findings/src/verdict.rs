@@ -14,7 +14,7 @@ mod root_disk;
 pub(crate) mod use_names;
 
 use record::units::{Bytes, Nanos};
-use record::{Condition, Finding, Fitness, Record, Use, metric, test};
+use record::{Condition, Evidence, Finding, Fitness, Record, Use, metric, test};
 
 use self::need::{NeedLevel, OpenVerdict, UseVerdict};
 use crate::conclusions::speed::flush::Flush;
@@ -48,7 +48,7 @@ pub(crate) fn withheld(record: &Record) -> Option<&'static str> {
 /// The verdict with what was written, where it praises and not all of the medium was.
 fn within(record: &Record, mut verdict: UseVerdict) -> UseVerdict {
     let Share::Part(bytes) = written_share::of(record, verdict.wanted) else { return verdict };
-    verdict.evidence.push(format!("these writes went to {} of the medium", Bytes(bytes)));
+    verdict.evidence.push(format!("these writes went to {} of the medium", Bytes(bytes)).into());
     verdict.within_bytes = (verdict.level >= Fitness::Usable).then_some(bytes);
     verdict
 }
@@ -195,11 +195,11 @@ fn safety_need(record: &Record) -> Option<NeedLevel> {
     let reason =
         format!("{FLUSH_LIES}, so data that it reports as safe can be lost in a power cut");
     let evidence = vec![
-        durable.to_string(),
-        format!(
+        Evidence::from(&durable),
+        Evidence::from(format!(
             "its write rate is at most {} (docs/field/cheats.md#cheats-and-caches)",
             figure::quantity(metric::BPS, fastest)
-        ),
+        )),
     ];
     Some(NeedLevel { level: Fitness::Poor, reason, evidence, confidence: None })
 }

@@ -3,6 +3,7 @@
 pub(crate) mod analysis;
 pub(crate) mod asked;
 pub(crate) mod brief;
+pub(crate) mod evidence;
 pub(crate) mod headline;
 pub(crate) mod next_steps;
 pub(crate) mod summary;

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use record::text::printable;
-use record::{Finding, Outcome, Record, Severity};
+use record::{Evidence, Finding, Outcome, Record, Severity};
 
 use super::{PageHead, filters};
 use crate::chart;
@@ -105,12 +105,13 @@ pub struct PanelView {
 }
 
 impl FindingView {
-    /// A finding; the address of a page about its kind is `pages` and the id of the finding.
-    pub fn of(finding: &Finding, pages: &str) -> FindingView {
+    /// A finding of a record; the address of a page about its kind is `pages` and its id.
+    pub fn of(finding: &Finding, record: &Record, pages: &str) -> FindingView {
+        let line = |line: &Evidence| printable(&findings::evidence_text(line, record));
         FindingView {
             class: words::severity(finding.severity),
             statement: printable(&finding.statement),
-            evidence: finding.evidence.iter().map(|text| printable(text)).collect(),
+            evidence: finding.evidence.iter().map(line).collect(),
             confidence: words::confidence(finding),
             about: findings::about(&finding.id).map(|_| format!("{pages}{}", finding.id)),
         }
@@ -143,7 +144,7 @@ impl PanelView {
 impl RunPage {
     /// The whole page of a record.
     pub fn of(record: &Record) -> RunPage {
-        let finding = |finding: &Finding| FindingView::of(finding, "#about-");
+        let finding = |finding: &Finding| FindingView::of(finding, record, "#about-");
         let told = told_once(record);
         let (reasons, findings): (Vec<&Finding>, Vec<&Finding>) =
             told.iter().partition(|found| findings::is_verdict(found));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Condition, Fitness, Use};
+use crate::{Bound, Cell, Condition, Fitness, Use};
 
 /// Importance of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -27,8 +27,8 @@ pub struct Finding {
     pub severity: Severity,
     /// The conclusion in plain words.
     pub statement: String,
-    /// Cells and numbers it rests on.
-    pub evidence: Vec<String>,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
     /// 0 to 1; null where no probability was worked out.
     pub confidence: Option<f64>,
     /// Result for programs; absent if the id and the severity say all.
@@ -55,6 +55,93 @@ impl Finding {
             Some(Outcome::Use { level, .. }) => Some(*level),
             _ => None,
         }
+    }
+}
+
+/// A line of what a finding rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Evidence {
+    /// A number.
+    Number(EvidenceNumber),
+    /// How it was judged: a threshold with its source, a command, a state.
+    Note {
+        /// Cell that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cell: Option<String>,
+        /// The remark.
+        text: String,
+    },
+}
+
+/// A number that a finding rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EvidenceNumber {
+    /// Cell that it was measured in, or worked out from; absent for one of the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
+    /// Its name; the end is the unit ("iops", "bps", "flush_ns", "cache_bytes"), and one without is
+    /// a ratio or a count.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Ends of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<[f64; 2]>,
+    /// Number of samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
+    /// Side on which it bounds the lasting value; absent for a level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
+}
+
+impl Evidence {
+    /// A remark on a cell.
+    pub fn on(cell: &Cell, text: impl Into<String>) -> Evidence {
+        Evidence::Note { cell: Some(cell.id.clone()), text: text.into() }
+    }
+
+    /// Cell that it comes from.
+    pub fn cell(&self) -> Option<&str> {
+        match self {
+            Evidence::Number(EvidenceNumber { cell, .. }) | Evidence::Note { cell, .. } => {
+                cell.as_deref()
+            }
+        }
+    }
+}
+
+impl EvidenceNumber {
+    /// A number of the whole run, without an interval.
+    pub fn new(name: &str, value: f64) -> EvidenceNumber {
+        let name = name.to_owned();
+        EvidenceNumber { cell: None, name, value, ci95: None, n: None, bound: None }
+    }
+
+    /// A number of a cell, without an interval.
+    pub fn of(cell: &Cell, name: &str, value: f64) -> EvidenceNumber {
+        EvidenceNumber { cell: Some(cell.id.clone()), ..EvidenceNumber::new(name, value) }
+    }
+}
+
+impl From<EvidenceNumber> for Evidence {
+    fn from(number: EvidenceNumber) -> Evidence {
+        Evidence::Number(number)
+    }
+}
+
+impl From<String> for Evidence {
+    fn from(text: String) -> Evidence {
+        Evidence::Note { cell: None, text }
+    }
+}
+
+impl From<&str> for Evidence {
+    fn from(text: &str) -> Evidence {
+        text.to_owned().into()
     }
 }
 

@@ -66,7 +66,7 @@ pub use columns::{
 };
 pub use combination::Combination;
 pub use figures::{FIGURES, Figure};
-pub use finding::{Finding, Outcome, Severity};
+pub use finding::{Evidence, EvidenceNumber, Finding, Outcome, Severity};
 pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use fitness::{Condition, Fitness};
 pub use flag::{Bound, Flag, HANGS_NS, IoLimitKind};

@@ -78,7 +78,8 @@ pub fn findings(record: &Record, width: usize) -> String {
             |_, text| text.to_owned(),
         );
         for line in &finding.evidence {
-            out.indented(&printable(line), [4, 6], |_, text| text.to_owned());
+            let line = printable(&findings::evidence_text(line, record));
+            out.indented(&line, [4, 6], |_, text| text.to_owned());
         }
         let confidence =
             words::confidence(finding).map(|text| format!("{text}; ")).unwrap_or_default();

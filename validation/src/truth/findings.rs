@@ -101,7 +101,9 @@ impl Wrong {
         }
         let record = drawn.run(&suite(), false);
         for finding in record.findings.iter().filter(|finding| trick::is_claim(&finding.id)) {
-            text += &format!("finding {}: {}\n", finding.id, finding.evidence.join("; "));
+            let lines = finding.evidence.iter().map(|line| findings::evidence_text(line, &record));
+            let lines: Vec<String> = lines.collect();
+            text += &format!("finding {}: {}\n", finding.id, lines.join("; "));
         }
         for cell in record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())) {
             text += &cell_text(cell);

@@ -232,12 +232,11 @@ fn reports(line: &CollectionLine) -> Option<String> {
 /// The verdict and the faults in the run shown; the line's own verdict if that run has none.
 fn findings_of(line: &CollectionLine, record: Option<&Record>, links: &Links) -> Vec<FindingView> {
     let pages = links.text("findings") + "#";
-    let first = record
-        .into_iter()
-        .flat_map(|record| &record.findings)
-        .filter(|finding| comes_first(finding));
-    let mut found: Vec<FindingView> =
-        first.map(|finding| FindingView::of(finding, &pages)).collect();
+    let of = |record: &Record| {
+        let first = record.findings.iter().filter(|finding| comes_first(finding));
+        first.map(|finding| FindingView::of(finding, record, &pages)).collect()
+    };
+    let mut found: Vec<FindingView> = record.map(of).unwrap_or_default();
     let has_verdict =
         record.is_some_and(|record| record.findings.iter().any(|finding| finding.id == "verdict"));
     if let (false, Some(verdict)) = (has_verdict, &line.verdict) {

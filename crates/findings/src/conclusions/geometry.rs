@@ -8,7 +8,7 @@ pub(crate) mod open_aus;
 pub(crate) mod write_unit;
 
 use record::units::{GIB, KIB, MIB, Nanos};
-use record::{Finding, Record, SeriesAxis, test};
+use record::{Evidence, EvidenceNumber, Finding, Record, SeriesAxis, test};
 
 use crate::figures::figure::{self, size};
 use crate::figures::likelihood;
@@ -199,8 +199,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let Some(levels) = fit_levels(points) else { return Vec::new() };
     let declared = record.medium.au_bytes.or_else(|| record.medium.classes.as_ref()?.au_bytes);
     let fit = format!(
-        "{}: a read across a boundary takes {} longer below {} and {} longer from there on (residual {})",
-        figure::named(cell),
+        "a read across a boundary takes {} longer below {} and {} longer from there on (residual {})",
         signed(levels.low_ns),
         size(levels.size_bytes),
         signed(levels.high_ns),
@@ -232,8 +231,12 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
         }
     };
     let confidence = visible.then_some(levels.confidence);
-    let au = FindingBuilder::info("allocation-unit", statement).note(fit);
-    let au = if visible { au.note(format!("au_bytes {}", levels.size_bytes)) } else { au };
+    let au = FindingBuilder::info("allocation-unit", statement).note(Evidence::on(cell, fit));
+    let au = if visible {
+        au.note(EvidenceNumber::new("au_bytes", levels.size_bytes as f64))
+    } else {
+        au
+    };
     let mut findings = vec![
         au.note("two levels; threshold: a step of 25 us, of 3 residuals and of 25 % (docs/field/allocation-units.md#size-from-reads)")
             .with_confidence(confidence)
@@ -246,7 +249,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
         );
         findings.push(
             FindingBuilder::info("page", statement)
-                .note(format!("page_bytes {page}, from {}", figure::named(cell)))
+                .note(EvidenceNumber::new("page_bytes", page as f64))
                 .note("docs/field/allocation-units.md#size-from-reads")
                 .done(),
         );

@@ -5,7 +5,7 @@ pub(crate) mod cpu;
 pub(crate) mod not_of_a_medium;
 
 use record::units::{BytesPerSecond, KIB, Nanos, significant};
-use record::{Cell, Finding, Flag, Record, metric, test};
+use record::{Cell, Evidence, Finding, Flag, Record, metric, test};
 
 use crate::figures::figure::{self, Ratio, UsableEstimate};
 use crate::figures::usability;
@@ -22,9 +22,9 @@ fn impossible(record: &Record) -> Option<Finding> {
         cell.flags
             .iter()
             .find(|flag| flag.is_impossible())
-            .map(|flag| format!("{}: {flag}", figure::named(cell)))
+            .map(|flag| Evidence::on(cell, flag.to_string()))
     };
-    let lines: Vec<String> = record.cells.iter().filter_map(flagged).collect();
+    let lines: Vec<Evidence> = record.cells.iter().filter_map(flagged).collect();
     let of_run: Vec<String> =
         record.flags.iter().filter(|flag| flag.is_impossible()).map(ToString::to_string).collect();
     if lines.is_empty() && of_run.is_empty() {
@@ -67,19 +67,16 @@ fn most_pressed(record: &Record) -> Option<(&Cell, f64)> {
 }
 
 /// Note on a cell that was measured twice, about the host during the other attempt.
-fn measured_twice(cell: &Cell) -> Option<String> {
+fn measured_twice(cell: &Cell) -> Option<Evidence> {
     let ns = cell.host_state.as_ref()?.other_time_host_stall_ns?;
-    Some(format!(
-        "{}: measured twice; the other time the host stood still for {}",
-        figure::named(cell),
-        Nanos(ns)
-    ))
+    let text = format!("measured twice; the other time the host stood still for {}", Nanos(ns));
+    Some(Evidence::on(cell, text))
 }
 
 /// Finding on limits of the host.
 fn host(record: &Record) -> Option<Finding> {
     let mut limits: Vec<String> = Vec::new();
-    let mut evidence: Vec<String> = Vec::new();
+    let mut evidence: Vec<Evidence> = Vec::new();
     let link = record.target.link.clone().unwrap_or_default();
     let mode = link.mode.clone().unwrap_or_default();
     if let Some((figure, max_bps)) = figure::sequential(record, test::SEQUENTIAL_READ)
@@ -90,7 +87,7 @@ fn host(record: &Record) -> Option<Finding> {
             "reads reach the limit of the link ({}), so the medium may be faster",
             BytesPerSecond(max_bps)
         ));
-        evidence.push(figure.to_string());
+        evidence.push(Evidence::from(&figure));
     }
     let classes = record.medium.classes.clone().unwrap_or_default();
     let uhs = classes.uhs_grade.is_some_and(|grade| grade > 0)
@@ -155,14 +152,11 @@ fn host(record: &Record) -> Option<Finding> {
             record.cells.len()
         ));
         evidence.extend(still.iter().map(|cell| {
-            format!(
-                "{}: the host stood still for {} % of it",
-                figure::named(cell),
-                significant(100.0 * cell.host_stall_share())
-            )
+            let percent = significant(100.0 * cell.host_stall_share());
+            Evidence::on(cell, format!("the host stood still for {percent} % of it"))
         }));
     }
-    let twice: Vec<String> = record.cells.iter().filter_map(measured_twice).collect();
+    let twice: Vec<Evidence> = record.cells.iter().filter_map(measured_twice).collect();
     if !twice.is_empty() {
         limits.push(format!(
             "the host stood still, so {} of {} cells were measured twice, and the quieter result counts",
@@ -176,17 +170,15 @@ fn host(record: &Record) -> Option<Finding> {
         limits.push(format!(
             "the processors were busy: tasks waited for one {percent} % of the time"
         ));
-        evidence.push(format!(
-            "{}: some task waited for a processor {percent} % of the time",
-            figure::named(cell)
-        ));
+        let text = format!("some task waited for a processor {percent} % of the time");
+        evidence.push(Evidence::on(cell, text));
     }
     if limits.is_empty() {
         return None;
     }
-    evidence.extend(link.driver.map(|driver| format!("driver {driver}")));
-    evidence.extend((!mode.is_empty()).then(|| format!("link: {mode}")));
-    evidence.extend(queue.scheduler.map(|scheduler| format!("scheduler {scheduler}")));
+    evidence.extend(link.driver.map(|driver| format!("driver {driver}").into()));
+    evidence.extend((!mode.is_empty()).then(|| format!("link: {mode}").into()));
+    evidence.extend(queue.scheduler.map(|scheduler| format!("scheduler {scheduler}").into()));
     let statement = format!("The host may have limited the result: {}.", limits.join("; "));
     Some(
         FindingBuilder::warning("host", statement)
@@ -225,7 +217,7 @@ fn usb_split(record: &Record) -> Option<Finding> {
         } else {
             FindingBuilder::info("medium-dip", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB. No split of commands explains it: the medium is the cause."))
         };
-        Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("docs/field/linux-io.md#usb").with_confidence(ratio.above(1.0 / DIP)).done())
+        Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(&ratio).note("docs/field/linux-io.md#usb").with_confidence(ratio.above(1.0 / DIP)).done())
     })
 }
 

@@ -3,12 +3,11 @@
 //! finding rather than to a wrong one.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
-    Bound, Cell, Direction, Estimate, OPEN_INTERVAL, Record, Series, SeriesAxis, UnsteadyRounds,
-    metric, test,
+    Bound, Cell, Direction, Estimate, Evidence, EvidenceNumber, OPEN_INTERVAL, Pattern, Record,
+    Series, SeriesAxis, UnsteadyRounds, metric, test,
 };
 use stats::{RoundRate, RunRate, of_long_run};
 
@@ -128,11 +127,7 @@ impl<'a> UsableEstimate<'a> {
         if (Estimate { value: self.value, ci95: self.ci95, n: self.n }).is_open() {
             return format!("{text} (interval {OPEN_INTERVAL})");
         }
-        let ends = between(self.name, low, high);
-        let unit = text.rsplit_once(' ').map_or("", |(_, unit)| unit);
-        let is_one_unit = quantity(self.name, low).ends_with(&format!(" {unit}"));
-        let bare = ends.strip_suffix(&format!(" {unit}")).filter(|_| is_one_unit);
-        format!("{text} ({})", bare.unwrap_or(&ends))
+        format!("{text} ({})", ends(self.name, self.value, [low, high]))
     }
 
     fn bounded(&self, text: &str) -> String {
@@ -140,15 +135,11 @@ impl<'a> UsableEstimate<'a> {
     }
 }
 
-impl fmt::Display for UsableEstimate<'_> {
-    /// "random-write/2: 2.31 IOPS (2.2 to 2.4, n 110)".
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", named(self.cell), self.text())?;
-        match self.ci95 {
-            Some([low, high]) => write!(f, " ({}, n {})", between(self.name, low, high), self.n),
-            None if self.bound.is_some() => write!(f, " (a transient state, n {})", self.n),
-            None => write!(f, " (n {}, too few for an interval)", self.n),
-        }
+impl From<&UsableEstimate<'_>> for Evidence {
+    fn from(figure: &UsableEstimate) -> Evidence {
+        let UsableEstimate { cell, name, value, ci95, n, bound } = *figure;
+        let of = EvidenceNumber::of(cell, name, value);
+        EvidenceNumber { ci95, n: Some(n), bound, ..of }.into()
     }
 }
 
@@ -195,9 +186,9 @@ impl Ratio {
     }
 }
 
-impl fmt::Display for Ratio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ratio {}", self.text())
+impl From<&Ratio> for Evidence {
+    fn from(ratio: &Ratio) -> Evidence {
+        EvidenceNumber { ci95: ratio.ci95, ..EvidenceNumber::new("ratio", ratio.value) }.into()
     }
 }
 
@@ -224,6 +215,15 @@ pub(crate) fn between(name: &str, low: f64, high: f64) -> String {
     }
 }
 
+/// "1.09 to 1.28": the ends of an interval, without their unit if it is that of the value.
+pub(crate) fn ends(name: &str, value: f64, [low, high]: [f64; 2]) -> String {
+    let unit =
+        |value: f64| quantity(name, value).split_once(' ').map(|(_, unit)| format!(" {unit}"));
+    let text = between(name, low, high);
+    let same = unit(value).filter(|own| unit(low).as_ref() == Some(own));
+    same.and_then(|unit| text.strip_suffix(&unit).map(str::to_owned)).unwrap_or(text)
+}
+
 /// A ratio: "41x", "3.2x".
 pub(crate) fn times(ratio: f64) -> String {
     if ratio >= 9.95 { format!("{ratio:.0}x") } else { format!("{ratio:.1}x") }
@@ -238,12 +238,16 @@ pub(crate) fn against(ratio: f64) -> String {
     }
 }
 
-/// A cell by its id, its form and its block size: "random-write/2, 4 KiB".
+/// A cell by its id, its form, its block size, and of random I/O its span: "random-write/2, 4 KiB,
+/// span 1 GiB".
 pub(crate) fn named(cell: &Cell) -> String {
     let form = cell.params.form.as_ref().map(|form| format!(", {form}")).unwrap_or_default();
     let block =
         cell.params.block_bytes.map(|bytes| format!(", {}", Bytes(bytes))).unwrap_or_default();
-    format!("{}{form}{block}", cell.id)
+    let is_random = cell.params.pattern.is_some_and(|pattern| pattern != Pattern::Sequential);
+    let span = cell.params.span_bytes.filter(|_| is_random);
+    let span = span.map(|bytes| format!(", span {}", Bytes(bytes))).unwrap_or_default();
+    format!("{}{form}{block}{span}", cell.id)
 }
 
 /// Usable cells of a test, in order.

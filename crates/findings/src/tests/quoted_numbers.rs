@@ -1,9 +1,11 @@
 //! Every number of a sentence stands in its evidence, whatever the figures are.
 
 use proptest::prelude::*;
-use record::{Record, Severity};
+use record::{Evidence, Record, Severity};
 
 use crate::conclude::conclude;
+use crate::figures::usability;
+use crate::testing::evidence_texts;
 use crate::testing::record_in_words;
 
 /// Cells of a run: test, size in bytes, settings.
@@ -90,7 +92,7 @@ proptest! {
     #[test]
     fn every_number_of_a_statement_is_in_the_evidence_with_its_interval(record in plausible()) {
         for finding in conclude(&record) {
-            let evidence = finding.evidence.join("\n");
+            let evidence = evidence_texts(&finding, &record);
             let shown = quoted(&evidence);
             let is_judged = crate::verdict::is_verdict(&finding)
                 || crate::conclude::TRICKS.contains(&finding.id.as_str())
@@ -102,21 +104,19 @@ proptest! {
             for number in quoted(&finding.statement) {
                 prop_assert!(FIXED.contains(&number.as_str()) || shown.contains(&number), "{number}: {finding:#?}");
             }
-            prop_assert!(!evidence.contains("too few for an interval"), "{finding:#?}");
-            for line in &finding.evidence {
-                let named = record.cells.iter().filter(|cell| line.starts_with(&format!("{},", cell.id)));
-                for cell in named {
-                    let is_bound = line.contains("a transient state");
-                    prop_assert!(is_bound || crate::figures::usability::of_cell(cell).is_none() || line.contains("slowest of"), "{line}: {:?}", cell.flags);
-                    if let Some((figure_text, _)) = line.split_once(" (").filter(|(_, rest)| rest.contains(", n ")) {
-                        let figures = ["iops", "bps"].into_iter().filter_map(|name| Some((name, crate::figures::figure::quantity(name, match name {
-                            "iops" => cell.metrics.iops?.value,
-                            _ => cell.metrics.bps?.value,
-                        })))).chain(cell.metrics.other.iter().map(|(name, found)| (name.as_str(), crate::figures::figure::quantity(name, found.value))));
-                        let stands = figures.into_iter().any(|(_, text)| figure_text.ends_with(&text));
-                        prop_assert!(stands || cell.test == "flush-cost", "{line}");
-                    }
-                }
+            for evidence in &finding.evidence {
+                let Evidence::Number(number) = evidence else { continue };
+                let Some(cell) = record.cells.iter().find(|cell| number.cell.as_ref() == Some(&cell.id)) else { continue };
+                let metrics = &cell.metrics;
+                let stands = match number.name.as_str() {
+                    "slowest_ns" | "third_slowest_ns" => continue,
+                    "iops" => metrics.iops.is_some_and(|it| it.value == number.value),
+                    "bps" => metrics.bps.is_some_and(|it| it.value == number.value),
+                    other => metrics.other.get(other).is_some_and(|it| it.value == number.value),
+                };
+                prop_assert!(stands || cell.test == "flush-cost", "{number:?}");
+                prop_assert!(number.bound.is_some() || usability::of_cell(cell).is_none(), "{number:?}: {:?}", cell.flags);
+                prop_assert!(number.bound.is_some() || number.ci95.is_some(), "{number:?}");
             }
         }
     }

@@ -7,8 +7,8 @@ use record::{Cell, Flag, Record, Severity, Use, test};
 use crate::conclude::{conclude, conclude_for};
 use crate::figures::figure::{self, UsableEstimate};
 use crate::figures::{Figures, genuineness, usability};
-use crate::testing::record_in_words;
 use crate::testing::table::{RowAnswer, check_table};
+use crate::testing::{evidence_texts, record_in_words};
 use crate::words::headline::headline;
 use crate::words::next_steps::next_steps;
 use crate::words::use_levels::use_levels;
@@ -54,7 +54,7 @@ fn found(record: &Record, id: &str) -> RowAnswer {
         Severity::Failure => "failure",
     };
     let confidence = first.confidence;
-    let texts = found.map(|it| format!("{}\n{}\n", it.statement, it.evidence.join("\n")));
+    let texts = found.map(|it| format!("{}\n{}\n", it.statement, evidence_texts(it, record)));
     RowAnswer { word: word.to_owned(), statement: texts.collect(), confidence }
 }
 

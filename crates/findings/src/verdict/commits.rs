@@ -5,7 +5,7 @@
 //! flush is independent of them.
 
 use record::units::{KIB, significant};
-use record::{Fitness, Record, Sync, metric, test};
+use record::{Evidence, Fitness, Record, Sync, metric, test};
 
 use crate::conclusions::speed::flush;
 use crate::figures::figure::{self, UsableEstimate};
@@ -22,7 +22,7 @@ pub(crate) struct Commits<'a> {
     /// "46.7 commits per second (44.8 to 48.6) with a rollback journal".
     pub reason: String,
     /// Evidence that replaces the line of the figure.
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Evidence>,
 }
 
 /// Commits from this record; `None` if it has no durable writes.
@@ -51,7 +51,7 @@ fn measured(record: &Record) -> Option<Commits<'_>> {
             )
         })
         .collect();
-    let evidence = known.iter().map(|(figure, _)| figure.to_string()).collect();
+    let evidence = known.iter().map(|(figure, _)| figure.into()).collect();
     let (figure, _) = known.into_iter().next()?;
     Some(Commits { figure, reason: parts.join(", "), evidence })
 }
@@ -68,7 +68,7 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
     let records = records.filter(|figure| figure.ci95.is_some())?;
     let figures: Vec<UsableEstimate> =
         [Some(records), flush::durable_writes(record)].into_iter().flatten().collect();
-    let mut evidence: Vec<String> = figures.iter().map(ToString::to_string).collect();
+    let mut evidence: Vec<Evidence> = figures.iter().map(Evidence::from).collect();
     let least = figures.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
     let least_value = least.value;
     let per_commit = |writes: f64| writes / WRITES_PER_COMMIT;
@@ -84,12 +84,12 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
         ci95: least.ci95.map(|ends| ends.map(per_commit)),
         ..least
     };
-    evidence.push(format!(
+    evidence.push(Evidence::from(format!(
         "the slowest of these, {} IOPS, divided by four is {}{}",
         significant(least_value),
         significant(figure.value),
         ends(figure.ci95)
-    ));
+    )));
     Some(Commits { figure, reason, evidence })
 }
 
@@ -122,6 +122,6 @@ pub(crate) fn untested(record: &Record) -> OpenVerdict {
         "{lead}. Its random writes of 4 KiB, {measured} IOPS, would allow {allowed} commits per second at four writes each."
     );
     let over_four = format!("{measured} IOPS divided by four is {allowed}");
-    let evidence = vec![writes.to_string(), over_four];
+    let evidence = vec![Evidence::from(&writes), over_four.into()];
     OpenVerdict { level: Fitness::NotTested, why, evidence }
 }

@@ -94,7 +94,7 @@ fn longest(record: &Record, claims: &Claims) -> Option<Finding> {
         () if n < TELLING => (None, format!("{found}, which are too few")),
         () => (Some(true), format!("{found}; at most 1 of {} is longer", n / 3)),
     };
-    let found = claim_finding(&claim, holds, &found).note(all.to_string());
+    let found = claim_finding(&claim, holds, &found).notes(all.evidence());
     Some(found.done())
 }
 

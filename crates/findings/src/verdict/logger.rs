@@ -1,7 +1,7 @@
 //! Verdict on a data logger: lateness of its lines, required rate, and expected pauses.
 
 use record::units::{MIB, MILLISECOND_NS, SECOND_NS, significant};
-use record::{Cell, Fitness, Record, Use, metric, test};
+use record::{Cell, Evidence, Fitness, Record, Use, metric, test};
 
 use super::safety_need;
 use crate::conclusions::speed::stalls::{self, Stalls};
@@ -81,7 +81,7 @@ fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<NeedLev
     let mut need = at_most(&lines(record)?)?;
     if let Some(figure) = durable {
         need.reason = format!("{}; {}", need.reason, stored(figure));
-        need.evidence.push(figure.to_string());
+        need.evidence.push(figure.into());
     }
     Some(need)
 }
@@ -111,7 +111,7 @@ fn falls_behind(cell: &Cell) -> Option<NeedLevel> {
     (n >= MIN_LINES && late.value >= NEARLY_ALL * n).then(|| NeedLevel {
         level: Fitness::Poor,
         reason: format!("{} of {n} lines were durable only after the next one was due", late.value),
-        evidence: vec![figure::named(cell)],
+        evidence: vec![Evidence::on(cell, format!("{} late lines", late.value))],
         confidence: None,
     })
 }

@@ -2,7 +2,7 @@
 //! the reason given.
 
 use record::units::Nanos;
-use record::{Bound, Condition, Fitness, Use};
+use record::{Bound, Condition, Evidence, Fitness, Use};
 
 use crate::conclusions::speed::stalls::Stalls;
 use crate::figures::figure::{UsableEstimate, quantity};
@@ -17,7 +17,7 @@ pub(crate) struct NeedLevel {
     pub level: Fitness,
     /// Reason, as in "random writes of 4 KiB reach 1.06 IOPS; a laptop disk reaches 90".
     pub reason: String,
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Evidence>,
     pub confidence: Option<f64>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct UseVerdict {
     pub wanted: Use,
     pub level: Fitness,
     pub reason: String,
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Evidence>,
     pub confidence: Option<f64>,
     /// Measurements that are missing for a certain verdict.
     pub untested: Vec<&'static str>,
@@ -42,7 +42,7 @@ pub(crate) struct OpenVerdict {
     pub level: Fitness,
     /// Reason: the end of a sentence, or sentences.
     pub why: String,
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Evidence>,
 }
 
 impl OpenVerdict {
@@ -96,7 +96,7 @@ impl NeedLevel {
         (is_decided && is_likely).then(|| NeedLevel {
             level,
             reason,
-            evidence: vec![figure.to_string(), asked],
+            evidence: vec![figure.into(), asked.into()],
             confidence,
         })
     }
@@ -141,10 +141,8 @@ impl NeedLevel {
             Nanos(third.ns),
             third.cell.test
         );
-        let evidence = [Some(stalls.to_string()), stalls.too_few(good_ns), Some(asked)]
-            .into_iter()
-            .flatten()
-            .collect();
+        let few = stalls.too_few(good_ns).into_iter().chain([asked]).map(Evidence::from);
+        let evidence = stalls.evidence().into_iter().chain(few).collect();
         Some(NeedLevel { level, reason: reason(&statement, third.ns), evidence, confidence })
     }
 }
@@ -158,7 +156,7 @@ pub(crate) fn weakest_verdict(
     let level = needs.iter().map(|need| need.level).min()?;
     let evidence = needs.iter().flat_map(|need| need.evidence.clone()).fold(
         Vec::new(),
-        |mut all: Vec<String>, line| {
+        |mut all: Vec<Evidence>, line| {
             if !all.contains(&line) {
                 all.push(line);
             }

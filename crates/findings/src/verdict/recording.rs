@@ -2,7 +2,7 @@
 
 use record::classes::SPEED;
 use record::units::{MIB, SECOND_NS};
-use record::{Fitness, Record, Use, metric, test};
+use record::{Evidence, Fitness, Record, Use, metric, test};
 
 use crate::conclusions::speed::stalls::{self, EVENTS};
 use crate::conclusions::speed::{flush, places, throttling};
@@ -39,18 +39,14 @@ fn flushed_need(record: &Record, asked: [f64; 3], ending: &str, source: &str) ->
 fn lower_needs(record: &Record, asked: [f64; 3], ending: &str, source: &str) -> Vec<NeedLevel> {
     let need = |figure: &UsableEstimate, reason: String, evidence: String| {
         let need = NeedLevel::at_least(figure, asked, format!("{reason}{ending}"), source)?;
-        Some(NeedLevel { evidence: vec![evidence], ..need })
+        Some(NeedLevel { evidence: vec![Evidence::on(figure.cell, evidence)], ..need })
     };
     let fallen = throttling::fallen(record).and_then(|low| {
         let reason = format!("sequential writes fall to {}", low.text());
-        need(&low, reason, format!("{}: lowest level {}", low.cell.id, low.text()))
+        need(&low, reason, format!("lowest level {}", low.text()))
     });
     let slow = places::slow_part(record).and_then(|part| {
-        let need = need(
-            &part.figure,
-            part.text.clone(),
-            format!("{}: {}", part.figure.cell.id, part.text),
-        )?;
+        let need = need(&part.figure, part.text.clone(), part.text.clone())?;
         Some(NeedLevel { level: need.level.max(Fitness::Poor), ..need })
     });
     fallen.into_iter().chain(slow).collect()
@@ -109,9 +105,9 @@ pub(super) fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
 const CAMERA_BUFFER_S: f64 = 2.0;
 
 /// The third lowest rate (bytes per second) of two-second stretches in a long sequential write, the
-/// lowest over all such writes: evidence in words, the rate, and the number of stretches of that
+/// lowest over all such writes: evidence, the rate, and the number of stretches of that
 /// write below `need_bps`. A single slow stretch may be the host's fault.
-fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)> {
+fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(Evidence, f64, u64)> {
     let long = [test::SUSTAINED, test::RANDOM_FILL, test::PRIME]
         .iter()
         .flat_map(|test| figure::cells(record, test));
@@ -123,11 +119,13 @@ fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)>
         let rate = *rates.get(EVENTS - 1)?;
         let many = rates.iter().filter(|rate| **rate < need_bps).count() as u64;
         Some((
-            format!(
-                "{}: {EVENTS} stretches of '{}' at {} or less",
-                cell.id,
-                series.name,
-                quantity(metric::BPS, rate)
+            Evidence::on(
+                cell,
+                format!(
+                    "{EVENTS} stretches of '{}' at {} or less",
+                    series.name,
+                    quantity(metric::BPS, rate)
+                ),
             ),
             rate,
             many,

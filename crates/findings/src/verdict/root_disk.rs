@@ -3,7 +3,7 @@
 use record::classes::A1_RANDOM;
 use record::figures::DISK_IOPS;
 use record::units::{KIB, SECOND_NS, decimal};
-use record::{Bound, Record, UnsteadyRounds, Use, metric, test};
+use record::{Bound, Evidence, Record, UnsteadyRounds, Use, metric, test};
 
 use super::safety_need;
 use crate::conclusions::speed::{caches, flush, places, stalls, throttling};
@@ -40,7 +40,7 @@ fn slowest_need(record: &Record, figure: &UsableEstimate) -> Option<NeedLevel> {
         slowest.text(),
         decimal(fill.run_written_bytes?)
     );
-    let evidence = vec![format!("{}: slowest round {}", figure.cell.id, slowest.text())];
+    let evidence = vec![Evidence::on(figure.cell, format!("slowest round {}", slowest.text()))];
     let need = NeedLevel::at_least(&slowest, WRITES, reason, WRITES_SOURCE)?;
     Some(NeedLevel { evidence, ..need })
 }
@@ -76,7 +76,8 @@ fn lowest_need(record: &Record) -> Option<NeedLevel> {
         writes.text()
     );
     let need = NeedLevel::at_least(&writes, WRITES, reason, WRITES_SOURCE)?;
-    Some(NeedLevel { evidence: vec![format!("{}: lowest rate {low}", writes.cell.id)], ..need })
+    let evidence = vec![Evidence::on(writes.cell, format!("lowest rate {low}"))];
+    Some(NeedLevel { evidence, ..need })
 }
 
 pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {

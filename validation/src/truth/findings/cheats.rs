@@ -4,7 +4,7 @@
 use record::Finding;
 
 use super::dice::Dice;
-use super::look::{Drawn, evidence, number, suite};
+use super::look::{Drawn, number, suite};
 use super::medium::Medium;
 use super::row::Target;
 use super::trick::{SLC_CACHE, THROTTLING, TRICKS, Trick};
@@ -156,9 +156,6 @@ fn geometry(cleans: &[Seen], part: &mut Part) {
 
 /// Number of open units in the findings; `None` if no limit was seen or found.
 fn open_aus(findings: &[Finding]) -> Option<u64> {
-    let open = number(findings, "open-units", "open_aus")?;
-    let mut lines = evidence(findings, "open-units");
-    let line = lines.find(|line| line.starts_with("open_aus"))?;
-    let first = line.rsplit(' ').next()?.parse::<u64>().ok()?;
-    (first == open + 1).then_some(open)
+    let [open, first] = ["open_aus", "too_many_aus"].map(|of| number(findings, "open-units", of));
+    open.filter(|open| first == Some(open + 1))
 }

@@ -170,7 +170,7 @@ fn quotes(findings: &[Finding], bps: f64) -> bool {
 /// Place of the slow part that the findings name.
 fn place(findings: &[Finding]) -> Option<[u64; 2]> {
     let end = |key| number(findings, "along-the-medium", key);
-    end("slow_from").zip(end("slow_to")).map(|(from, to)| [from, to])
+    end("slow_from_bytes").zip(end("slow_to_bytes")).map(|(from, to)| [from, to])
 }
 
 /// True if the fill wrote a whole window within this part.

@@ -1,7 +1,7 @@
 //! Runs on media drawn at random, and their findings.
 
 use device::Device;
-use record::{Cell, Finding, MediumKind, Record, TargetKind};
+use record::{Cell, Evidence, Finding, MediumKind, Record, TargetKind};
 use sim::{SimDevice, SimOptions};
 use suite::definition::{Suite, SuiteEntry};
 use suite::{Choice, NoStage, TargetInfo};
@@ -101,19 +101,15 @@ impl Drawn {
     }
 }
 
-/// Number behind a key in the evidence of a finding: "au_bytes 4194304". `None` if it is not a
-/// plain number.
-pub fn number(findings: &[Finding], id: &str, key: &str) -> Option<u64> {
-    let value = |line: &str| {
-        line.strip_prefix(key)?.split_whitespace().next()?.trim_end_matches(',').parse::<u64>().ok()
-    };
-    evidence(findings, id).find_map(value)
-}
-
-/// Lines of evidence of a finding.
-pub fn evidence<'a>(findings: &'a [Finding], id: &str) -> impl Iterator<Item = &'a str> {
-    let of = findings.iter().filter(move |finding| finding.id == id);
-    of.flat_map(|finding| &finding.evidence).map(String::as_str)
+/// Number of this name that a finding rests on, if that is no bound.
+pub fn number(findings: &[Finding], id: &str, name: &str) -> Option<u64> {
+    let of = findings.iter().filter(|finding| finding.id == id);
+    of.flat_map(|finding| &finding.evidence).find_map(|evidence| match evidence {
+        Evidence::Number(number) if number.name == name && number.bound.is_none() => {
+            Some(number.value as u64)
+        }
+        _ => None,
+    })
 }
 
 /// Text of a cell on one line, without its histogram.

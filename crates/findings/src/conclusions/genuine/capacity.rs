@@ -3,14 +3,14 @@
 
 use record::text::capitalised;
 use record::units::{Bytes, saturating_sum};
-use record::{CapacityKind, Cell, Finding, Record, Severity, Stop, metric, test};
+use record::{CapacityKind, Cell, EvidenceNumber, Finding, Record, Severity, Stop, metric, test};
 
 use crate::conclusions::genuine::no_sign;
 use crate::conclusions::health::damaged_places::{DamageExtent, DamagedPlaces, like};
 use crate::conclusions::health::failing::fails_beyond;
 use crate::figures::genuineness::{self, Genuineness, Marks, capacity_verdict, is_hashed};
 use crate::figures::sectors::{Kept, MOST, SECTOR_BYTES, Sectors, number};
-use crate::figures::{figure, usability};
+use crate::figures::usability;
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, IS_FAKE};
 
@@ -69,10 +69,9 @@ fn probe(record: &Record) -> Option<(Finding, Option<CapacityKind>)> {
         _ => Severity::Failure,
     };
     let statement = [statement, changed.unwrap_or_default()].join(" ").trim().to_owned();
-    let notes =
-        [metric::REAL_BYTES, metric::CACHE_BYTES, metric::WRAP_BYTES].into_iter().filter_map(
-            |name| Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?)),
-        );
+    let notes = [metric::REAL_BYTES, metric::CACHE_BYTES, metric::WRAP_BYTES]
+        .into_iter()
+        .filter_map(|name| Some(EvidenceNumber::of(cell, name, number(cell, name)?)));
     let draft = FindingBuilder::new("capacity", severity, statement);
     Some((draft.notes(notes).notes(how(cell)).done(), Some(kind)))
 }

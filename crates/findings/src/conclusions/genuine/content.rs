@@ -174,11 +174,10 @@ fn is_faster_in_smaller_blocks(cell: &Cell, sweep: &[&Cell]) -> bool {
 }
 
 fn finding(id: &str, pair: &ContentPair, statement: String) -> Finding {
-    let asked =
-        format!("{}; threshold {TELLING}x (docs/field/cheats.md#cheats-and-caches)", pair.ratio);
     FindingBuilder::warning(id, statement)
         .figures([&pair.easy, &pair.hard])
-        .note(asked)
+        .note(&pair.ratio)
+        .note(format!("threshold {TELLING}x (docs/field/cheats.md#cheats-and-caches)"))
         .with_confidence(pair.ratio.above(AT_LEAST))
         .done()
 }

@@ -56,7 +56,8 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     Some(
         FindingBuilder::warning("misalignment", statement)
             .figures([aligned, shifted])
-            .note(format!("{ratio}; threshold {PENALTY}x (docs/field/cheats.md#cheats-and-caches)"))
+            .note(ratio)
+            .note(format!("threshold {PENALTY}x (docs/field/cheats.md#cheats-and-caches)"))
             .with_confidence(ratio.above(PENALTY))
             .done(),
     )

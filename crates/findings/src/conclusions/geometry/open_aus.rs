@@ -5,7 +5,7 @@ use crate::figures::figure::{self, Ratio, UsableEstimate};
 use crate::figures::span_sweep;
 use crate::finding_builder::FindingBuilder;
 use record::units::{MIB, significant};
-use record::{Cell, Finding, Record, metric, test};
+use record::{Bound, Cell, Evidence, EvidenceNumber, Finding, Record, metric, test};
 
 /// A cliff has less than this share of the rate of one unit...
 const RATE: f64 = 0.5;
@@ -26,6 +26,17 @@ struct SearchStep<'a> {
     units: u64,
     rate: UsableEstimate<'a>,
     median_ns: Option<f64>,
+}
+
+/// "8 in turn: 2.31 MB/s (2.2 to 2.4)", in its cell.
+fn in_turn(step: &SearchStep) -> Evidence {
+    let text = format!("{} in turn: {}", step.units, step.rate.with_interval());
+    Evidence::on(step.rate.cell, text)
+}
+
+/// A number of open units that are not too many.
+fn at_least(open: u64) -> EvidenceNumber {
+    EvidenceNumber { bound: Some(Bound::AtLeast), ..EvidenceNumber::new("open_aus", open as f64) }
 }
 
 /// Result of the search.
@@ -336,7 +347,7 @@ fn open_units(record: &Record, steps: &[SearchStep]) -> Option<Finding> {
         return Some(not_at_rest(one, fastest));
     }
     let found = limit(steps)?;
-    let measured = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
+    let measured = steps.iter().map(in_turn);
     let draft = match found {
         OpenAuLimit::Between(..) if cause(record) == LimitCause::AnyOrder => FindingBuilder::info(
             "open-units",
@@ -353,11 +364,10 @@ fn open_units(record: &Record, steps: &[SearchStep]) -> Option<Finding> {
                 let statement = format!(
                     "Writing to more than {count} {unit} in turn is {fall} slower, but random writes within one cost no merge: it is a cache of that size, not open erase blocks."
                 );
-                let lines = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
                 let paid = format!("{} merges for each erase block written randomly; open erase blocks need one", significant(merges));
                 return Some(
                     FindingBuilder::info("open-units", statement)
-                        .notes(lines)
+                        .notes(steps.iter().map(in_turn))
                         .note(paid)
                         .note("docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit")
                         .done(),
@@ -367,19 +377,20 @@ fn open_units(record: &Record, steps: &[SearchStep]) -> Option<Finding> {
                 "It keeps {count} {unit} open: writing to one more in turn makes each write {fall} slower. Files written at the same time, and a journal, compete for them."
             );
             FindingBuilder::warning("open-units", statement)
-                .note(format!("open_aus {open}, first that is too many {first}"))
+                .note(EvidenceNumber::new("open_aus", open as f64))
+                .note(EvidenceNumber::new("too_many_aus", first as f64))
                 .with_confidence(confidence(before, after, bps))
         }
         OpenAuLimit::Unclear(open, first) => FindingBuilder::info(
             "open-units",
             format!("Cannot be told here: how many erase blocks it keeps open. Writing to {first} in turn was slower than writing to {open}, but these rates vary as much."),
         )
-        .note(format!("open_aus at least {open}")),
+        .note(at_least(open)),
         OpenAuLimit::Beyond(most) => FindingBuilder::info(
             "open-units",
             format!("Writing to {most} erase blocks in turn is as fast as writing to one: no limit is visible."),
         )
-        .note(format!("open_aus at least {most}")),
+        .note(at_least(most)),
     };
     let au = crate::conclusions::geometry::au_bytes(record)
         .map(|bytes| format!("erase block {}", figure::size(bytes)));
@@ -400,7 +411,7 @@ fn order_matters(linear: &[SearchStep], random: &[SearchStep]) -> Option<Finding
     let ratio = figure::Ratio::of(ordered, mixed);
     ratio.is_above(3.0).then(|| {
         let statement = format!("Even within one erase block, random writes are {} slower: its log of an erase block must be ascending.", figure::times(ratio.value));
-        FindingBuilder::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4")).with_confidence(ratio.above(3.0)).done()
+        FindingBuilder::warning("open-units-random", statement).figures([ordered, mixed]).note(&ratio).note("docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4").with_confidence(ratio.above(3.0)).done()
     })
 }
 

@@ -2,7 +2,7 @@
 //! (docs/field/allocation-units.md#write-unit).
 
 use record::units::KIB;
-use record::{Content, Finding, Record, metric, test};
+use record::{Content, EvidenceNumber, Finding, Record, metric, test};
 
 use crate::figures::figure::{self, UsableEstimate, size};
 use crate::figures::likelihood;
@@ -135,7 +135,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     );
     Some(
         FindingBuilder::info("write-unit", statement)
-            .note(format!("write_unit_bytes {}", fit.unit_bytes))
+            .note(EvidenceNumber::new("write_unit_bytes", fit.unit_bytes as f64))
             .figures(&figures)
             .note(quality)
             .note("docs/field/allocation-units.md#write-unit")

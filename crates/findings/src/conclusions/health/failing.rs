@@ -2,14 +2,14 @@
 
 use record::units::{Bytes, Nanos, saturating_sum};
 use record::{
-    Cell, Direction, Ended, Finding, Flag, HANGS_NS, IoErrorKind, Outcome, Record, Severity, Stop,
-    test,
+    Cell, Direction, Ended, Evidence, Finding, Flag, HANGS_NS, IoErrorKind, Outcome, Record,
+    Severity, Stop, test,
 };
 
 use crate::conclusions::health::damaged_places::{DamageExtent, DamagedPlaces};
 use crate::conclusions::health::waits::{self, Hangs};
 use crate::figures::sectors::number;
-use crate::figures::{figure, genuineness, usability};
+use crate::figures::{genuineness, usability};
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA, WENT_AWAY};
 
@@ -22,9 +22,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         .or_else(|| other_error(record))
         .or_else(|| retries(record))?;
     let failed = record.cells.iter().filter(|cell| cell.stop == Stop::Error);
-    Some(
-        draft.notes(failed.map(|cell| format!("{}: {}", figure::named(cell), reason(cell)))).done(),
-    )
+    Some(draft.notes(failed.map(|cell| Evidence::on(cell, reason(cell)))).done())
 }
 
 fn reason(cell: &Cell) -> &str {
@@ -302,7 +300,7 @@ fn long_ios(record: &Record) -> Option<Hangs> {
     };
     let many = saturating_sum(hung.iter().map(count));
     let note = |(cell, longest_ns): &(&Cell, u64)| {
-        format!("{}: slowest answer {}", figure::named(cell), Nanos(*longest_ns))
+        Evidence::on(cell, format!("slowest answer {}", Nanos(*longest_ns)))
     };
     Some(Hangs {
         many,
@@ -350,9 +348,6 @@ fn retries(record: &Record) -> Option<FindingBuilder> {
             "Reads need retries: {took}. Copy what is on it first: an area that needs retries is near its end."
         )
     };
-    Some(FindingBuilder::warning("io-error", statement).note(format!(
-        "{}: {many} of {n} reads longer than {}",
-        figure::named(cell),
-        Nanos(limit_ns)
-    )))
+    let text = format!("{many} of {n} reads longer than {}", Nanos(limit_ns));
+    Some(FindingBuilder::warning("io-error", statement).note(Evidence::on(cell, text)))
 }

@@ -1,7 +1,9 @@
 //! Long waits of a run: which of them are hangs, and what errors behind a silence mean.
 
 use record::units::{Bytes, Nanos, saturating_sum};
-use record::{Asked, Cell, Direction, Flag, HANGS_NS, IoErrorKind, Record, SilentError, Wait};
+use record::{
+    Asked, Cell, Direction, Evidence, Flag, HANGS_NS, IoErrorKind, Record, SilentError, Wait,
+};
 
 use crate::conclusions::speed::flush::Flush;
 use crate::figures::genuineness;
@@ -76,7 +78,7 @@ pub(crate) struct Hangs {
     /// I/Os of the cells in which they did.
     pub of_ios: u64,
     pub longest_ns: u64,
-    pub notes: Vec<String>,
+    pub notes: Vec<Evidence>,
 }
 
 /// The hangs of a run, if there are any.
@@ -88,7 +90,7 @@ pub(crate) fn hangs(record: &Record) -> Option<Hangs> {
     cells.dedup_by_key(|cell| &cell.id);
     let many = hung.len() as u64;
     let of_ios = saturating_sum(cells.iter().map(|cell| cell.ops)).max(many);
-    let notes = hung.iter().map(|wait| wait.to_string()).collect();
+    let notes = hung.iter().map(|wait| wait.to_string().into()).collect();
     Some(Hangs { many, of_ios, longest_ns, notes })
 }
 

@@ -1,6 +1,6 @@
 //! Findings of runs without figures of a medium.
 
-use record::{Finding, Fitness, Flag, Outcome, Record, Severity, Use, not_medium_reason};
+use record::{Evidence, Finding, Fitness, Flag, Outcome, Record, Severity, Use, not_medium_reason};
 
 use crate::conclusions::genuine::capacity;
 use crate::conclusions::health::failing;
@@ -37,7 +37,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
     let is_answered =
         |flag: &Flag| matches!(flag, Flag::NotThisMedium { .. } | Flag::Gathered { .. });
     let evidence = elsewhere.filter(|(_, flag)| is_answered(flag));
-    let evidence = evidence.map(|(cell, flag)| format!("{}: {flag}", cell.id));
+    let evidence = evidence.map(|(cell, flag)| Evidence::on(cell, flag.to_string()));
     let mut findings = vec![FindingBuilder::warning("verdict", what).notes(evidence).done()];
     for wanted in wanted {
         findings.push(

@@ -2,7 +2,7 @@
 //! long write until they are full.
 
 use record::units::{MIB, significant};
-use record::{Bound, Cell, Finding, Record, Series, metric, test};
+use record::{Bound, Cell, Evidence, EvidenceNumber, Finding, Record, Series, metric, test};
 
 use crate::conclusions::geometry::open_aus;
 use crate::conclusions::speed::{places, throttling};
@@ -52,7 +52,8 @@ fn combined(record: &Record) -> Option<Finding> {
         );
         FindingBuilder::warning("span-cache", statement)
             .figures([&own])
-            .note(format!("{}: the last places again: {} IOPS (n {}); threshold {SPAN_RATIO}x (docs/field/cheats.md#cheats-and-caches)", own.cell.id, significant(again.value), again.n))
+            .figure(&again)
+            .note(format!("threshold {SPAN_RATIO}x (docs/field/cheats.md#cheats-and-caches)"))
             .done()
     })
 }
@@ -150,19 +151,21 @@ fn span_cache(record: &Record) -> Option<Finding> {
             ),
         ),
     };
-    let lines = spans.iter().map(|(span, figure)| format!("span {}: {figure}", size(*span)));
-    let open = open_bytes.map(|bytes| format!("open erase blocks explain up to {}", size(bytes)));
-    let bounds = format!("cache_bytes {} (between {held} and {first_slow})", estimate.round());
     // Of a few open erase blocks it is no cache's.
-    let bounds = open_bytes.map(|_| bounds);
+    let bounds = [
+        ("cache_bytes", estimate.round()),
+        ("cache_low_bytes", held as f64),
+        ("cache_high_bytes", first_slow as f64),
+    ];
+    let bounds = bounds.into_iter().filter(|_| open_bytes.is_some());
+    let open = open_bytes.map(|bytes| format!("open erase blocks explain up to {}", size(bytes)));
     Some(
         draft
-            .notes(lines)
-            .notes(bounds)
+            .figures(spans.iter().map(|(_, figure)| figure))
+            .notes(bounds.map(|(name, bytes)| EvidenceNumber::new(name, bytes)))
             .notes(open)
-            .note(format!(
-                "{ratio}; threshold {SPAN_RATIO}x (docs/field/cheats.md#cheats-and-caches)"
-            ))
+            .note(&ratio)
+            .note(format!("threshold {SPAN_RATIO}x (docs/field/cheats.md#cheats-and-caches)"))
             .done(),
     )
 }
@@ -255,19 +258,13 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         rate(last.1)
     );
     let mut from = 0.0;
-    let levels: Vec<String> = found
+    let levels: Vec<Evidence> = found
         .levels
         .iter()
         .map(|(end, bps)| {
-            let line = format!(
-                "{}: {} from {} to {}",
-                figure::named(cell),
-                rate(*bps),
-                roughly(from),
-                roughly(*end)
-            );
+            let line = format!("{} from {} to {}", rate(*bps), roughly(from), roughly(*end));
             from = end.max(0.0);
-            line
+            Evidence::on(cell, line)
         })
         .collect();
     let why = format!(
@@ -279,7 +276,7 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         FindingBuilder::warning("slc-cache", statement)
             .note(heat)
             .notes(levels)
-            .note(format!("cache_bytes {}", found.at.round()))
+            .note(EvidenceNumber::new("cache_bytes", found.at.round()))
             .note(why)
             .done(),
     )

@@ -6,7 +6,7 @@ use crate::figures::levels;
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::{FLUSH_EMPTIES, FLUSH_LIES, FLUSH_UNTESTED};
 use record::units::{MIB, Nanos};
-use record::{Cell, Finding, MediumKind, Record, metric, test};
+use record::{Cell, EvidenceNumber, Finding, MediumKind, Record, metric, test};
 
 /// Ratio of the rate of durable writes to the fastest write rate from which on the data is not on
 /// flash: both figures are uncertain by up to 20 %.
@@ -36,7 +36,7 @@ pub(crate) struct FlushCostTimes<'a> {
     flush: UsableEstimate<'a>,
     /// Time in ns of an idle flush, which may be zero: value, interval.
     idle: (f64, [f64; 2]),
-    idle_line: String,
+    idle_number: EvidenceNumber,
 }
 
 impl<'a> FlushCostTimes<'a> {
@@ -47,18 +47,13 @@ impl<'a> FlushCostTimes<'a> {
         let idle_ends = idle.ci95.filter(|[low, high]| {
             *low >= 0.0 && low <= high && high.is_finite() && idle.value >= 0.0
         })?;
-        let idle_line = format!(
-            "{}: idle flush {} ({}, n {})",
-            figure::named(cell),
-            Nanos(idle.value as u64),
-            between("_ns", idle_ends[0], idle_ends[1]),
-            idle.n
-        );
+        let (ci95, n) = (Some(idle_ends), Some(idle.n));
+        let of = EvidenceNumber::of(cell, metric::IDLE_FLUSH_NS, idle.value);
         Some(FlushCostTimes {
             write: known(metric::WRITE_NS)?,
             flush: known(metric::FLUSH_NS)?,
             idle: (idle.value, idle_ends),
-            idle_line,
+            idle_number: EvidenceNumber { ci95, n, ..of },
         })
     }
 
@@ -211,7 +206,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             ),
         )
         .figures([&times.write, &times.flush])
-        .note(times.idle_line),
+        .note(times.idle_number),
         Flush::Unclear(times) => {
             let cost = times.as_ref().map(|times| {
                 format!("a flush after a small write takes {}, an idle flush {}. ", ns(times.flush.value), ns(times.idle.0))
@@ -221,7 +216,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
                 cost.unwrap_or_else(|| "the cost of a flush is not certain enough. ".to_owned())
             );
             times.iter().fold(FindingBuilder::info("flush", statement), |draft, times| {
-                draft.figures([&times.write, &times.flush]).note(times.idle_line.clone())
+                draft.figures([&times.write, &times.flush]).note(times.idle_number.clone())
             })
         }
     };

@@ -3,7 +3,7 @@
 
 use record::text::capitalised;
 use record::units::{GIB, decimal};
-use record::{Finding, Record, Series, SeriesAxis, metric, test};
+use record::{Evidence, EvidenceNumber, Finding, Record, Series, SeriesAxis, metric, test};
 
 use crate::figures::figure::{self, UsableEstimate};
 use crate::figures::levels::known_points;
@@ -17,9 +17,9 @@ const DIFFERENT: f64 = 1.4;
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let slow = slow_part(record).map(|part| {
         FindingBuilder::warning("along-the-medium", format!("{}.", capitalised(&part.text)))
-            .note(format!("slow_from {}", part.from))
-            .note(format!("slow_to {}", part.to))
-            .note(format!("{}: medians of its parts", figure::named(part.figure.cell)))
+            .note(EvidenceNumber::new("slow_from_bytes", part.from as f64))
+            .note(EvidenceNumber::new("slow_to_bytes", part.to as f64))
+            .note(Evidence::on(part.figure.cell, "medians of its parts"))
             .done()
     });
     slow.or_else(|| along(record))
@@ -116,5 +116,5 @@ fn along(record: &Record) -> Option<Finding> {
     } else {
         FindingBuilder::info("along-the-medium", statement)
     };
-    Some(draft.note(format!("{}: {} places", figure::named(cell), points.len())).done())
+    Some(draft.note(Evidence::on(cell, format!("{} places", points.len()))).done())
 }

@@ -108,9 +108,8 @@ fn bypass(record: &Record) -> Option<Finding> {
     Some(
         FindingBuilder::warning("small-write-bypass", statement)
             .figures([&small, &large])
-            .note(format!(
-                "{ratio}; threshold {limit}x (docs/field/statistics.md#sampling-random-writes)"
-            ))
+            .note(&ratio)
+            .note(format!("threshold {limit}x (docs/field/statistics.md#sampling-random-writes)"))
             .with_confidence(ratio.above(limit))
             .done(),
     )

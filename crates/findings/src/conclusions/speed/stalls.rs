@@ -4,12 +4,10 @@
 //! One long write may be the host's fault. Statements on a medium rest on the third longest of a
 //! set of writes, so on at least three events; a longer one is reported separately.
 
-use std::fmt;
-
 use record::units::{KIB, Nanos, saturating_sum, significant};
-use record::{Cell, Finding, Record, SeriesAxis, metric, test};
+use record::{Cell, Evidence, EvidenceNumber, Finding, Record, SeriesAxis, metric, test};
 
-use crate::figures::figure::{self, writes};
+use crate::figures::figure::writes;
 use crate::figures::usability;
 use crate::finding_builder::FindingBuilder;
 use record::classes::SDHC_BYTES;
@@ -48,6 +46,19 @@ impl<'a> Stalls<'a> {
     /// writes.
     pub fn lasting(&self) -> Option<SlowWrite<'a>> {
         self.longest.get(EVENTS - 1).map(|(ns, cell)| SlowWrite { ns: *ns, cell })
+    }
+
+    /// The slowest write and the third slowest, each in its cell, of so many.
+    pub fn evidence(&self) -> Vec<Evidence> {
+        let number = |name: &str, slow: SlowWrite| {
+            let of = EvidenceNumber::of(slow.cell, name, slow.ns as f64);
+            Evidence::from(EvidenceNumber { n: Some(self.n), ..of })
+        };
+        let third = match self.lasting() {
+            Some(third) => number("third_slowest_ns", third),
+            None => "too few writes to rule out the host".into(),
+        };
+        vec![number("slowest_ns", self.worst()), third]
     }
 
     /// Number of writes and the longest of them in ns, including those before the counted ones of a
@@ -106,19 +117,6 @@ pub(crate) fn chance_again(seen: u64) -> f64 {
     let shape = seen as f64 + 0.5;
     let none = (-shape * std::f64::consts::LN_2).exp();
     1.0 - none * (1.0 + shape / 2.0 + shape * (shape + 1.0) / 8.0)
-}
-
-impl fmt::Display for Stalls<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SlowWrite { ns, cell } = self.worst();
-        write!(f, "{}: slowest of {} writes {}", figure::named(cell), self.n, Nanos(ns))?;
-        match self.lasting() {
-            Some(third) => {
-                write!(f, ", the third slowest {} ({})", Nanos(third.ns), figure::named(third.cell))
-            }
-            None => write!(f, ", too few writes to rule out the host"),
-        }
-    }
 }
 
 /// Tests with small writes like those of real work: random, sequential, in files. The others stress
@@ -398,19 +396,24 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         .into_iter()
         .flatten();
     let before = before.map(|(ns, n, cell)| {
-        format!(
-            "{}: slowest of {n} warm-up writes, which filled its cache, {}",
-            figure::named(cell),
-            Nanos(ns)
-        )
+        let text = format!("slowest of {n} warm-up writes, which filled its cache, {}", Nanos(ns));
+        Evidence::on(cell, text)
     });
     let is_provoked =
         |cell: &Cell| ![&EVERYDAY[..], &SEVERAL].concat().contains(&cell.test.as_str());
     let provoked =
         of(record, is_provoked, 64 * KIB).filter(|provoked| provoked.worst().ns > longest_ns);
-    let provoked = provoked.map(|provoked| format!("provoked by tests, not counted: {provoked}"));
+    let provoked = provoked.map(|provoked| {
+        let SlowWrite { ns, cell } = provoked.worst();
+        let text = format!(
+            "slowest of {} writes {}, provoked by tests, not counted",
+            provoked.n,
+            Nanos(ns)
+        );
+        Evidence::on(cell, text)
+    });
     let draft = draft
-        .note(stalls.to_string())
+        .notes(stalls.evidence())
         .notes(counted)
         .note(looked_at(record, &EVERYDAY))
         .notes(before)

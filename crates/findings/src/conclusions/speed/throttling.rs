@@ -6,7 +6,7 @@
 //! with a full cache; recovery from heat does not depend on the bytes written.
 
 use record::units::{Nanos, significant};
-use record::{Cell, Finding, Flag, Record, Series, SeriesAxis, metric, test};
+use record::{Cell, Evidence, Finding, Flag, Record, Series, SeriesAxis, metric, test};
 
 use crate::conclusions::speed::places;
 use crate::figures::figure::{self, UsableEstimate};
@@ -343,7 +343,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
             figure::quantity(metric::BPS, heat.fast_bps),
             figure::quantity(metric::BPS, heat.slow_bps)
         );
-        FindingBuilder::warning("throttling", statement).note(format!("{}: {}", figure::named(heat.cell), heat.evidence)).note("docs/field/cheats.md#cheats-and-caches").done()
+        FindingBuilder::warning("throttling", statement).note(Evidence::on(heat.cell, heat.evidence)).note("docs/field/cheats.md#cheats-and-caches").done()
     });
     hot.into_iter().chain(recovery(record)).collect()
 }
@@ -358,11 +358,10 @@ fn recovery(record: &Record) -> Option<Finding> {
     let (first_cell, _, first) = burst("first")?;
     let first = first?;
     let slow = first.levels.last()?.1;
-    let mut lines = vec![format!(
-        "{}: fast for the first {}",
-        figure::named(first_cell),
-        figure::quantity("_bytes", first.at)
-    )];
+    let fast_for = |cell: &Cell, bytes: f64| {
+        Evidence::on(cell, format!("fast for the first {}", figure::quantity("_bytes", bytes)))
+    };
+    let mut lines = vec![fast_for(first_cell, first.at)];
     let mut recoveries = Vec::new();
     for (form, idle_ns) in [("after-idle-30", 30_000_000_000), ("after-idle-300", 300_000_000_000)]
     {
@@ -388,11 +387,7 @@ fn recovery(record: &Record) -> Option<Finding> {
                 significant((share * 100.0).round()),
                 Nanos(idle_ns)
             ));
-            lines.push(format!(
-                "{}: fast for the first {}",
-                figure::named(cell),
-                figure::quantity("_bytes", fast_bytes)
-            ));
+            lines.push(fast_for(cell, fast_bytes));
         }
     }
     let statement = format!("Its fast cache recovers: {}.", recoveries.join(", "));

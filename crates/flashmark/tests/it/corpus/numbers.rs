@@ -145,7 +145,7 @@ fn a_number_in_a_sentence_is_a_figure_of_the_record() {
         let table: BTreeSet<String> = texts(table).collect();
         let evidence = it.record.findings.iter().flat_map(|it| &it.evidence);
         let known: BTreeSet<String> = evidence
-            .flat_map(|line| texts(line))
+            .flat_map(|line| texts(&findings::evidence_text(line, &it.record)).collect::<Vec<_>>())
             .chain(texts(&it.all))
             .chain(sizes(it))
             .chain(table.iter().cloned())
