@@ -13,39 +13,10 @@ use crate::conclusions::speed::{
     caches, flush, imported_curves, places, random_write, stalls, throttling,
 };
 use crate::figures::{genuineness, usability};
-use crate::ids::rank;
+use crate::kinds::{Trait, is, rank};
 use crate::matrix;
 use crate::phrases::HOST_CACHED;
 use crate::verdict::{benchmark_bias, classes, findings as verdict_findings, is_verdict, limits};
-
-/// Tricks of a controller, detected by the ratio of two rates.
-pub(crate) const TRICKS: [&str; 7] = [
-    "span-cache",
-    "small-span",
-    "compression",
-    "repeats-recognised",
-    "equal-rewrites-skipped",
-    "slc-cache",
-    "throttling",
-];
-
-/// Findings that stay for a medium that fails a check: the result of the check, and the reported
-/// health. Users who must copy data off it or throw it away need no class and no file system.
-const BESIDE_FAULTS: [&str; 13] = [
-    "not-put-back",
-    "claim",
-    "class-claim",
-    "capacity",
-    "verify",
-    "read-back",
-    "counterfeit-hints",
-    "io-error",
-    "health",
-    "wear",
-    "stalls",
-    "impossible",
-    "host",
-];
 
 /// All conclusions of a record: the verdict first, then failures, warnings and information;
 /// failures and warnings in the order of [`IDS`](crate::IDS).
@@ -96,7 +67,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
         |finding: &&Finding| finding.severity == Severity::Failure && finding.id != "claim";
     let faults: Vec<Finding> = rest.iter().filter(is_fault).cloned().collect();
     if !faults.is_empty() {
-        rest.retain(|finding| BESIDE_FAULTS.contains(&finding.id.as_str()));
+        rest.retain(|finding| is(&finding.id, Trait::BesideFault));
     }
     let mut findings: Vec<Finding> = not_restored::conclude(record).into_iter().collect();
     findings.extend(verdict_findings::conclude(record, wanted, &faults));
@@ -144,7 +115,7 @@ fn adverse_findings(record: &Record) -> Vec<Finding> {
     found.extend(open_aus::conclude(&quiet));
     // Answers from the host's memory look like a trick.
     if usability::is_host_cached(record) {
-        found.retain(|finding| !TRICKS.contains(&finding.id.as_str()));
+        found.retain(|finding| !is(&finding.id, Trait::Trick));
     }
     found
 }

@@ -20,7 +20,7 @@ mod conclude;
 mod conclusions;
 mod figures;
 mod finding_builder;
-mod ids;
+mod kinds;
 pub mod matrix;
 pub mod phrases;
 #[cfg(test)]
@@ -47,7 +47,7 @@ pub use figures::primary::metrics_of;
 pub use figures::{
     Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate, usability,
 };
-pub use ids::{IDS, about};
+pub use kinds::{IDS, Importance, about, importance};
 pub use verdict::benchmark_bias::overstatement;
 pub use verdict::findings::repeats;
 pub use verdict::is_verdict;

@@ -8,9 +8,6 @@ pub const IS_FAKE: &str = "It is a fake:";
 pub const COPY_NOW: &str = "Copy what is on it now, before anything else.";
 /// Statement and advice for a device that was removed during the measurement.
 pub const WENT_AWAY: &str = "it was unplugged, or its reader or its port reset it. Nothing is known of the medium itself by that. Try another reader, port or cable, and run it again.";
-/// Next step if the target is on no visible medium.
-pub const NAME_ONE: &str =
-    "Name a directory on a medium, or its device; `flashmark list` shows them.";
 /// Statement on errors all over the medium.
 pub const MANY_PLACES: &str = "It fails in places all over it.";
 /// Statement on a part that fails with errors: on a fake it would lose data without errors.

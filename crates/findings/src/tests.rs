@@ -7,7 +7,7 @@ mod on_media;
 mod quoted_numbers;
 mod thresholds;
 
-use crate::ids::{IDS, about};
+use crate::kinds::{IDS, about};
 
 #[test]
 fn every_id_has_a_page() {

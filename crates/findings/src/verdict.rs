@@ -13,7 +13,7 @@ mod recording;
 mod root_disk;
 pub(crate) mod use_names;
 
-use record::units::{Bytes, Nanos};
+use record::units::{Bytes, Nanos, quantity};
 use record::{Condition, Evidence, Finding, Fitness, Record, Use, metric, test};
 
 use self::need::{NeedLevel, OpenVerdict, UseVerdict};
@@ -198,7 +198,7 @@ fn safety_need(record: &Record) -> Option<NeedLevel> {
         Evidence::from(&durable),
         Evidence::from(format!(
             "its write rate is at most {} (docs/field/cheats.md#cheats-and-caches)",
-            figure::quantity(metric::BPS, fastest)
+            quantity(metric::BPS, fastest)
         )),
     ];
     Some(NeedLevel { level: Fitness::Poor, reason, evidence, confidence: None })

@@ -78,7 +78,7 @@ fn bar(out: &mut String, record: &Record, wanted: HeadlineFigure, name: &str, y:
         FigureUnit::Bps => DISK_BPS,
         FigureUnit::Iops | FigureUnit::Ns => DISK_IOPS,
     };
-    let interval = words::without_unit(printed.interval, printed.text);
+    let interval = record::units::without_unit(printed.interval, printed.text);
     text_at(out, "plain", LEFT, y + 6.0, &format!("{name}: {}, {interval}", printed.text));
     let at = |value: f64| place(value / disk);
     if let Some([low, high]) = known.estimate.ci95 {

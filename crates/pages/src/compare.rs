@@ -3,7 +3,7 @@
 use askama::Template;
 use findings::{MediaComparison, WorkComparison, WorkRow};
 use record::metric;
-use record::units::Bytes;
+use record::units::{Bytes, quantity};
 use report::compare::{ComparisonContent, ComparisonPart, Ranges, content};
 use report::{words, yardstick};
 
@@ -66,7 +66,7 @@ fn points(work: &WorkComparison, medium: usize, name: &str) -> Vec<ChartPoint> {
         let tip = format!(
             "{name}, {}: {} ({})",
             Bytes(row.block_bytes),
-            words::quantity(&work.metric, figure.value),
+            quantity(&work.metric, figure.value),
             words::count(figure.runs, "run")
         );
         let x = row.block_bytes as f64;
@@ -96,7 +96,7 @@ pub fn against_block_size(
         references: vec![Reference {
             axis: ReferenceAxis::Y,
             value: disk,
-            label: format!("{}: {}", yardstick::DISK, words::quantity(metric, disk)),
+            label: format!("{}: {}", yardstick::DISK, quantity(metric, disk)),
         }],
         note: note.to_owned(),
     }

@@ -488,7 +488,7 @@ mod tests {
             ),
             (
                 Flag::HostLimited { mean_ns: 12_000 },
-                "this machine was busy: each I/O waited about 12.0 us for a processor; the medium is at least this fast; run as root, or stop other work",
+                "this machine was busy: each I/O waited about 12.0 µs for a processor; the medium is at least this fast; run as root, or stop other work",
             ),
             (Flag::TooFewSamples { n: 7 }, "7 I/Os are too few for an interval; run it for longer"),
             (

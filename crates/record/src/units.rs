@@ -126,6 +126,58 @@ impl std::str::FromStr for Nanos {
     }
 }
 
+/// A value with the unit in its metric's name (`_iops`, `_bps`, `_ns`, `_ms`, `_s`, `_bytes`,
+/// `_per_s`).
+pub fn quantity(name: &str, value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    match name {
+        _ if name.ends_with("_per_s") => format!("{} /s", significant(value)),
+        _ if name.ends_with("iops") => Iops(value).to_string(),
+        _ if name.ends_with("bps") => BytesPerSecond(value).to_string(),
+        _ if name.ends_with("_bytes") && value >= 0.0 => Bytes(value as u64).to_string(),
+        _ if name.ends_with("_ns") || name.contains("_ns_per_") => nanos(value),
+        _ if name.ends_with("_ms") => nanos(value * 1e6),
+        _ if name.ends_with("_s") => nanos(value * 1e9),
+        _ if name.ends_with("_ratio") => format!("{} x", significant(value)),
+        _ if name.ends_with("_percent") => format!("{} %", significant(value)),
+        _ if name.ends_with("_celsius") => format!("{} °C", significant(value)),
+        _ => significant(value),
+    }
+}
+
+/// A duration; negative ones (differences) keep their sign.
+fn nanos(ns: f64) -> String {
+    let text = Nanos(ns.abs().round() as u64).to_string();
+    if ns < 0.0 { format!("-{text}") } else { text }
+}
+
+/// Both ends of an interval, with one unit if both have the same: "46.0 to 50.2 IOPS".
+pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
+    let (from, to) = (quantity(name, low), quantity(name, high));
+    let parts = |text: &str| {
+        text.split_once(' ')
+            .filter(|(_, unit)| !unit.contains(' '))
+            .map(|(number, unit)| (number.to_owned(), unit.to_owned()))
+    };
+    match (parts(&from), parts(&to)) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {to}"),
+        // 980 kB/s to 1.02 MB/s is harder to read than 0.980 to 1.02 MB/s.
+        (Some(_), Some((number, _))) if high > 0.0 => {
+            let scale = number.parse::<f64>().unwrap_or(f64::NAN) / high;
+            format!("{} to {to}", significant(low * scale))
+        }
+        _ => format!("{from} to {to}"),
+    }
+}
+
+/// An interval without the unit, which its figure has already.
+pub fn without_unit<'a>(interval: &'a str, figure: &str) -> &'a str {
+    let unit = figure.split_once(' ').map(|(_, unit)| format!(" {unit}")).unwrap_or_default();
+    interval.strip_suffix(&unit).unwrap_or(interval)
+}
+
 impl fmt::Display for Bytes {
     /// Writes exact binary sizes in binary units ("4 KiB", "1 GiB"), everything else in decimal
     /// ones ("31.9 GB").
@@ -161,7 +213,7 @@ impl fmt::Display for Nanos {
         let ns = self.0 as f64;
         let text = match self.0 {
             0..1_000 => format!("{} ns", self.0),
-            1_000..1_000_000 => format!("{} us", significant(ns / 1e3)),
+            1_000..1_000_000 => format!("{} µs", significant(ns / 1e3)),
             1_000_000..SECOND_NS => format!("{} ms", significant(ns / 1e6)),
             _ if ns < 120e9 => format!("{} s", significant(ns / 1e9)),
             _ => {
@@ -217,6 +269,26 @@ mod tests {
 
     fn bytes(text: &str) -> Result<u64, String> {
         text.parse::<Bytes>().map(|b| b.0).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_number_has_the_unit_of_its_name() {
+        for (name, value, text) in [
+            ("iops", 2.31, "2.31 IOPS"),
+            ("again_iops", 2.31, "2.31 IOPS"),
+            ("durable_bps", 2e6, "2.00 MB/s"),
+            ("flush_ns", -2e6, "-2.00 ms"),
+            ("real_bytes", 4096.0, "4 KiB"),
+            ("late_lines", 12.0, "12.0"),
+            ("cpu_ns_per_io", 9880.0, "9.88 µs"),
+            ("iops", f64::NAN, "-"),
+        ] {
+            assert_eq!(quantity(name, value), text);
+        }
+        assert_eq!(interval("iops", [46.0, 50.2]), "46.0 to 50.2 IOPS");
+        assert_eq!(interval("bps", [980e3, 1.02e6]), "0.980 to 1.02 MB/s");
+        assert_eq!(interval("late_lines", [1.0, 2.0]), "1.00 to 2.00");
+        assert_eq!(without_unit("46.0 to 50.2 IOPS", "47.0 IOPS"), "46.0 to 50.2");
     }
 
     #[test]
@@ -318,8 +390,8 @@ mod tests {
         let times = [
             (0, "0 ns"),
             (999, "999 ns"),
-            (1_000, "1.00 us"),
-            (999_999, "1000 us"),
+            (1_000, "1.00 µs"),
+            (999_999, "1000 µs"),
             (1_000_000, "1.00 ms"),
             (999_999_999, "1000 ms"),
             (1_000_000_000, "1.00 s"),

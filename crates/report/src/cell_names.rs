@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use record::Params;
-use record::units::Bytes;
+use record::units::{Bytes, quantity};
 
 use crate::words;
 
@@ -89,7 +89,7 @@ fn settings(params: &Params) -> Vec<(String, String)> {
     let at = params.span_offset_bytes.map(|at| format!("at {}", Bytes(at)));
     let others = params.other.iter().map(|(name, value)| {
         let label = words::metric(name);
-        (name.clone(), format!("{label} {}", words::quantity(name, *value)))
+        (name.clone(), format!("{label} {}", quantity(name, *value)))
     });
     all.extend(others);
     all.extend(at.map(|text| ("offset".into(), text)));

@@ -2,7 +2,7 @@
 
 use findings::{ComparedFigure, Curve, FasterMedium, MediaComparison, MediaRatio, Regression};
 use record::text::{capitalised, printable};
-use record::units::{Bytes, significant};
+use record::units::{Bytes, interval, quantity, significant};
 
 use crate::tables::Table;
 use crate::{figure, text, words};
@@ -107,9 +107,9 @@ pub(crate) const RANGES_MEAN: &str = "In parentheses: the 95 % interval of a sin
 
 impl Ranges {
     fn quantity(self, metric: &str, found: ComparedFigure) -> String {
-        let text = words::quantity(metric, found.value);
-        let range = found.range.map(|ends| words::interval(metric, ends));
-        let range = range.map(|range| words::without_unit(&range, &text).to_owned());
+        let text = quantity(metric, found.value);
+        let range = found.range.map(|ends| interval(metric, ends));
+        let range = range.map(|range| record::units::without_unit(&range, &text).to_owned());
         self.beside(text, range)
     }
 
@@ -330,7 +330,7 @@ fn sentences(curve: &Curve) -> Vec<String> {
 fn table(curve: &Curve) -> Table {
     let mut table = Table::new(&["Block", "#A", "#B", "A is"]);
     for point in &curve.points {
-        let figure = |value: f64| words::quantity(&curve.metric, value);
+        let figure = |value: f64| quantity(&curve.metric, value);
         let size = Bytes(point.block_bytes).to_string();
         let judged = judged(&point.found);
         table.push(vec![size, figure(point.a), figure(point.b), judged], Vec::new());

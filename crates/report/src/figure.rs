@@ -2,6 +2,7 @@
 //! reason why there is none.
 
 use record::text::printable;
+use record::units::{interval, quantity};
 use record::{Bound, Cell, Estimate, Flag, Latency, OPEN_INTERVAL, Stop, metric, test};
 
 use crate::{display, words};
@@ -180,19 +181,19 @@ pub fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         (_, Some(bound), None) => bound.to_owned(),
         // If little more than a limit is known, a figure would be too precise.
         (Some([low, high]), ..) if name == metric::REAL_BYTES && low < high / 4.0 => {
-            let most = words::quantity(name, high);
+            let most = quantity(name, high);
             return Shown::Withheld(format!("no more than {most}; how much was not found in time"));
         }
         (Some(ends), ..) => match cell.variation(name) {
             Some(rounds) => words::variation(name, rounds),
             None if cell.is_one_look() => ONE_LOOK.to_owned(),
             None if estimate.is_open() => OPEN_INTERVAL.to_owned(),
-            None => words::interval(name, ends),
+            None => interval(name, ends),
         },
         (None, _, Some(what)) => what.to_owned(),
         (None, ..) if cell.is_one_look() => ONE_LOOK.to_owned(),
         (None, ..) if is_imported(cell) || estimate.n == 1 => {
-            let text = words::quantity(name, estimate.value);
+            let text = quantity(name, estimate.value);
             return Shown::Single { value: estimate.value, text, n: estimate.n };
         }
         (None, ..) => {
@@ -204,7 +205,7 @@ pub fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     };
     Shown::Number {
         value: estimate.value,
-        text: words::quantity(name, estimate.value),
+        text: quantity(name, estimate.value),
         interval,
         n: estimate.n,
     }
@@ -311,7 +312,7 @@ fn latencies(latency: &Latency) -> Vec<MetricText> {
 fn time(name: &str, latency: &Latency, ns: u64, interval: String) -> MetricText {
     let shown = Shown::Number {
         value: ns as f64,
-        text: words::quantity("_ns", ns as f64),
+        text: quantity("_ns", ns as f64),
         interval,
         n: latency.n,
     };
@@ -319,7 +320,7 @@ fn time(name: &str, latency: &Latency, ns: u64, interval: String) -> MetricText 
 }
 
 fn percentile_interval(latency: &Latency, name: &str) -> Option<String> {
-    latency.ci95.get(name).map(|ends| words::interval("_ns", ends.map(|ns| ns as f64)))
+    latency.ci95.get(name).map(|ends| interval("_ns", ends.map(|ns| ns as f64)))
 }
 
 /// A percentile with its interval in one text, "1.20 ms (1.10 to 1.30 ms)"; "-" with too few
@@ -330,7 +331,7 @@ pub fn percentile(latency: &Latency, name: &str, ns: Option<u64>) -> String {
     let interval = percentile_interval(latency, name)
         .map(|interval| format!(" ({})", display::unbroken(&interval)))
         .unwrap_or_default();
-    display::unbroken(&words::quantity("_ns", ns as f64)) + &interval
+    display::unbroken(&quantity("_ns", ns as f64)) + &interval
 }
 
 /// Longest latency of a single I/O in nanoseconds.

@@ -167,7 +167,7 @@ fn row_cells(row: &RowTexts) -> Vec<String> {
     let [figure, interval, n, p99, slowest] = match &row.figure {
         Ok(texts) => [
             texts.text.clone(),
-            words::without_unit(&texts.interval, &texts.text).to_owned(),
+            record::units::without_unit(&texts.interval, &texts.text).to_owned(),
             texts.n.to_string(),
             or_none(&texts.p99),
             or_none(&texts.slowest),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use record::text::{capitalised, printable};
-use record::units::Bytes;
+use record::units::{Bytes, quantity};
 use record::{Cell, Flag, Record, Stop};
 
 use crate::figure::{self, MetricText, Shown};
@@ -170,7 +170,7 @@ fn of_latencies(cells: &[&Cell]) -> Table {
     for cell in cells.iter().filter(|cell| figure::impossible(cell).is_none()) {
         let Some(latency) = &cell.metrics.latency_ns else { continue };
         let extreme = |ns: u64| {
-            if ns > 0 { words::quantity("_ns", ns as f64) } else { "-".to_owned() }
+            if ns > 0 { quantity("_ns", ns as f64) } else { "-".to_owned() }
         };
         let percentile = |name: &str, ns: Option<u64>| figure::percentile(latency, name, ns);
         let row = vec![

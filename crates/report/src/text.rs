@@ -442,7 +442,8 @@ impl Page {
                     let parts: Vec<String> = parts.into_iter().chain(slowest).collect();
                     return self.below(&parts);
                 }
-                let counted = spread(words::without_unit(interval, text), &n.to_string(), COUNT);
+                let counted =
+                    spread(record::units::without_unit(interval, text), &n.to_string(), COUNT);
                 let rest = format!("  {stop:STOP$}{worst:>SLOWEST$}");
                 self.line(&format!(
                     "{label}{gap}{figure}  {}",
@@ -486,8 +487,11 @@ impl Page {
                 last = &cell.test;
             }
             let Some(primary) = figure::primary(cell) else { continue };
-            let what = match names.get(&cell.id).and_then(|name| name.split_once(": ")) {
-                Some((_, params)) if !params.is_empty() => params.to_owned(),
+            let what = match names
+                .get(&cell.id)
+                .and_then(|name| name.strip_prefix(&format!("{}: ", cell.test)))
+            {
+                Some(params) if !params.is_empty() => params.to_owned(),
                 _ => words::metric(&primary.name),
             };
             // The distinguishing part of a name is often at its end.

@@ -103,7 +103,7 @@ pub fn figure(cell: &Cell) -> String {
         (_, Some(iops)) => (metric::IOPS, iops),
         _ => return typical(cell),
     };
-    let value = report::words::quantity(name, estimate.value);
+    let value = record::units::quantity(name, estimate.value);
     // Of what was measured, as in every table of the run.
     let stall = metrics.other.get(metric::WORST_STALL_NS).map(|stall| stall.value as u64);
     let worst = metrics.latency_ns.as_ref().map(|latency| latency.max).or(stall);

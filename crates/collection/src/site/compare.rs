@@ -10,7 +10,7 @@ use pages::view::{PanelView, TableView, panel};
 use pages::{against_block_size, look};
 use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, HostSpread, Query};
 use record::text::{capitalised, printable};
-use record::units::Bytes;
+use record::units::{Bytes, quantity};
 use record::{MediumKind, Record, metric};
 use report::compare::{ComparisonPart, pair};
 use report::tables::Table;
@@ -262,7 +262,7 @@ fn chart(
         for (block, values) in by_block(test, metric, &line.slug, records) {
             let runs = values.len();
             let Some(mean) = stats::geometric_mean(&values) else { continue };
-            let text = words::quantity(metric, mean);
+            let text = quantity(metric, mean);
             table.push(
                 vec![name.clone(), Bytes(block).to_string(), text.clone(), runs.to_string()],
                 Vec::new(),

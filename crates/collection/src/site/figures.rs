@@ -5,7 +5,7 @@ use record::collection::{
     CollectionLine, FigureUnit, HeadlineFigure, HostSpread, ReferenceMark, Standing,
 };
 use record::metric;
-use record::units::significant;
+use record::units::{quantity, significant};
 use report::words;
 
 use super::query;
@@ -26,8 +26,8 @@ pub fn head(figure: HeadlineFigure) -> &'static str {
 /// A value with its unit: "49.2 IOPS", "10.4 MB/s", "3.17 s".
 pub(crate) fn with_unit(figure: HeadlineFigure, value: f64) -> String {
     match figure.unit() {
-        FigureUnit::Iops => words::quantity(metric::IOPS, value),
-        FigureUnit::Bps => words::quantity(metric::BPS, value),
+        FigureUnit::Iops => quantity(metric::IOPS, value),
+        FigureUnit::Bps => quantity(metric::BPS, value),
         FigureUnit::Ns => words::stall(value),
     }
 }

@@ -238,7 +238,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
         au
     };
     let mut findings = vec![
-        au.note("two levels; threshold: a step of 25 us, of 3 residuals and of 25 % (docs/field/allocation-units.md#size-from-reads)")
+        au.note("two levels; threshold: a step of 25 µs, of 3 residuals and of 25 % (docs/field/allocation-units.md#size-from-reads)")
             .with_confidence(confidence)
             .done(),
     ];

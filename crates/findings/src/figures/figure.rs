@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
+use record::units::{Bytes, interval, quantity, significant, without_unit};
 use record::{
     Bound, Cell, Direction, Estimate, Evidence, EvidenceNumber, OPEN_INTERVAL, Pattern, Record,
     Series, SeriesAxis, UnsteadyRounds, metric, test,
@@ -117,17 +117,20 @@ impl<'a> UsableEstimate<'a> {
         let Some([low, high]) = self.ci95 else { return text };
         match self.cell.variation(self.name) {
             Some(UnsteadyRounds::Range([from, to])) => {
-                return format!("{text} (varies, {})", between(self.name, from, to));
+                return format!("{text} (varies, {})", interval(self.name, [from, to]));
             }
             Some(UnsteadyRounds::Levels([from, to])) => {
-                return format!("{text} (two levels: {})", between(self.name, from, to));
+                return format!("{text} (two levels: {})", interval(self.name, [from, to]));
             }
             None => {}
         }
         if (Estimate { value: self.value, ci95: self.ci95, n: self.n }).is_open() {
             return format!("{text} (interval {OPEN_INTERVAL})");
         }
-        format!("{text} ({})", ends(self.name, self.value, [low, high]))
+        format!(
+            "{text} ({})",
+            without_unit(&interval(self.name, [low, high]), &quantity(self.name, self.value))
+        )
     }
 
     fn bounded(&self, text: &str) -> String {
@@ -190,38 +193,6 @@ impl From<&Ratio> for Evidence {
     fn from(ratio: &Ratio) -> Evidence {
         EvidenceNumber { ci95: ratio.ci95, ..EvidenceNumber::new("ratio", ratio.value) }.into()
     }
-}
-
-/// A number in the unit of its name.
-pub(crate) fn quantity(name: &str, value: f64) -> String {
-    match name {
-        _ if name.ends_with("iops") => Iops(value).to_string(),
-        _ if name.ends_with("bps") => BytesPerSecond(value).to_string(),
-        _ if name.ends_with("_ns") => Nanos(value.max(0.0) as u64).to_string(),
-        _ if name.ends_with("_bytes") => Bytes(value.max(0.0) as u64).to_string(),
-        _ => significant(value),
-    }
-}
-
-/// "1.09 to 1.28 IOPS": with one unit if both ends have the same.
-pub(crate) fn between(name: &str, low: f64, high: f64) -> String {
-    let (low, high) = (quantity(name, low), quantity(name, high));
-    let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
-    match low.split_once(' ') {
-        Some((number, of_low)) if unit(&high).as_deref() == Some(of_low) => {
-            format!("{number} to {high}")
-        }
-        _ => format!("{low} to {high}"),
-    }
-}
-
-/// "1.09 to 1.28": the ends of an interval, without their unit if it is that of the value.
-pub(crate) fn ends(name: &str, value: f64, [low, high]: [f64; 2]) -> String {
-    let unit =
-        |value: f64| quantity(name, value).split_once(' ').map(|(_, unit)| format!(" {unit}"));
-    let text = between(name, low, high);
-    let same = unit(value).filter(|own| unit(low).as_ref() == Some(own));
-    same.and_then(|unit| text.strip_suffix(&unit).map(str::to_owned)).unwrap_or(text)
 }
 
 /// A ratio: "41x", "3.2x".

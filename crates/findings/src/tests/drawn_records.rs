@@ -19,7 +19,7 @@ use stats::Random;
 
 use crate::compare;
 use crate::conclude::conclude_for;
-use crate::ids::IDS;
+use crate::kinds::IDS;
 use crate::testing::cell;
 use crate::words::headline::headline;
 

@@ -5,6 +5,7 @@ use record::{Evidence, Record, Severity};
 
 use crate::conclude::conclude;
 use crate::figures::usability;
+use crate::kinds::{self, Trait};
 use crate::testing::evidence_texts;
 use crate::testing::record_in_words;
 
@@ -95,7 +96,7 @@ proptest! {
             let evidence = evidence_texts(&finding, &record);
             let shown = quoted(&evidence);
             let is_judged = crate::verdict::is_verdict(&finding)
-                || crate::conclude::TRICKS.contains(&finding.id.as_str())
+                || kinds::is(&finding.id, Trait::Trick)
                 || ["classes", "claim", "flush", "random-write", "small-write-bypass"].contains(&finding.id.as_str())
                 || finding.id.starts_with("advice");
             if !is_judged || finding.severity == Severity::Failure {

@@ -1,11 +1,11 @@
 //! Requirements of a use: a figure compared with three thresholds. The weakest need decides, and is
 //! the reason given.
 
-use record::units::Nanos;
+use record::units::{Nanos, quantity};
 use record::{Bound, Condition, Evidence, Fitness, Use};
 
 use crate::conclusions::speed::stalls::Stalls;
-use crate::figures::figure::{UsableEstimate, quantity};
+use crate::figures::figure::UsableEstimate;
 use crate::finding_builder::rounded;
 
 /// Width of an interval (high divided by low) from which on a figure may be anything, if it also

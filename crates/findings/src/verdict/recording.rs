@@ -1,12 +1,12 @@
 //! Verdicts on recording: a camera, and video at a rate.
 
 use record::classes::SPEED;
-use record::units::{MIB, SECOND_NS};
+use record::units::{MIB, SECOND_NS, quantity};
 use record::{Evidence, Fitness, Record, Use, metric, test};
 
 use crate::conclusions::speed::stalls::{self, EVENTS};
 use crate::conclusions::speed::{flush, places, throttling};
-use crate::figures::figure::{self, UsableEstimate, quantity};
+use crate::figures::figure::{self, UsableEstimate};
 use crate::figures::usability;
 use crate::verdict::need::{NeedLevel, UseVerdict, weakest_verdict};
 

@@ -2,13 +2,13 @@
 
 use record::classes::A1_RANDOM;
 use record::figures::DISK_IOPS;
-use record::units::{KIB, SECOND_NS, decimal};
+use record::units::{KIB, SECOND_NS, decimal, quantity};
 use record::{Bound, Evidence, Record, UnsteadyRounds, Use, metric, test};
 
 use super::safety_need;
 use crate::conclusions::speed::{caches, flush, places, stalls, throttling};
 use crate::figures::Figures;
-use crate::figures::figure::{self, UsableEstimate, quantity, size};
+use crate::figures::figure::{self, UsableEstimate, size};
 use crate::phrases::RANDOM_WRITES;
 use crate::verdict::need::{NeedLevel, UseVerdict, weakest_verdict};
 

@@ -1,8 +1,9 @@
 //! What a finding rests on, as text.
 
+use record::units::{interval, quantity, without_unit};
 use record::{Evidence, EvidenceNumber, Record};
 
-use crate::figures::figure::{ends, named, quantity};
+use crate::figures::figure::named;
 
 /// "random-write/2, 4 KiB: 2.31 IOPS (2.2 to 2.4, n 110)", "ratio 3.03 (2.9 to 3.2)": a line of the
 /// evidence of a finding on this record.
@@ -18,13 +19,14 @@ pub fn evidence_text(evidence: &Evidence, record: &Record) -> String {
 
 fn number_text(number: &EvidenceNumber) -> String {
     let EvidenceNumber { name, value, ci95, n, bound, .. } = number;
+    let value = quantity(name, *value);
+    let ends = ci95.map(|ends| without_unit(&interval(name, ends), &value).to_owned());
     let parts = [
         Some(words(name)).filter(|words| !words.is_empty()),
         bound.map(|bound| bound.words().to_owned()),
-        Some(quantity(name, *value)),
+        Some(value),
     ];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let ends = ci95.map(|ci95| ends(name, *value, ci95));
     let state = bound.and(*n).map(|_| "a transient state".to_owned());
     let n = n.map(|n| format!("n {n}"));
     let notes: Vec<String> = [ends, state, n].into_iter().flatten().collect();

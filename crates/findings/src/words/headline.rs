@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::conclude::{TRICKS, conclude};
+use crate::conclude::conclude;
 use crate::conclusions::speed::stalls;
 use crate::figures::{Figures, genuineness, other_tools, usability};
+use crate::kinds::{self, Trait};
 use crate::matrix;
 use crate::verdict::{self, is_verdict};
 use record::collection::{HeadlineFigure, RunHeadline};
@@ -59,7 +60,7 @@ fn level(record: &Record, wanted: Use) -> Option<String> {
 
 /// True for a failed check, or for a trick of the controller that may mislead users.
 fn is_fault(finding: &Finding) -> bool {
-    let is_trick = TRICKS.contains(&finding.id.as_str()) && finding.severity >= Severity::Warning;
+    let is_trick = kinds::is(&finding.id, Trait::Trick) && finding.severity >= Severity::Warning;
     is_trick || finding.severity == Severity::Failure && !is_verdict(finding)
 }
 

@@ -11,13 +11,13 @@ use record::{
 
 use crate::conclusions::genuine::{no_sign, read_back};
 use crate::conclusions::health::{failing, waits};
+use crate::conclusions::host::not_of_a_medium;
 use crate::conclusions::speed::stalls;
 use crate::figures::figure::UsableEstimate;
 use crate::figures::genuineness::{self, Genuineness};
 use crate::figures::sectors::{SECTOR_BYTES, Sectors, number, read_parts};
 use crate::figures::{Figures, usability};
 use crate::matrix;
-use crate::phrases::NAME_ONE;
 use crate::verdict::need::UseVerdict;
 use crate::verdict::{self, is_verdict};
 
@@ -130,20 +130,8 @@ fn probe_error(record: &Record) -> Option<&str> {
     probes.find_map(|cell| cell.reason.as_deref())
 }
 
-/// The reason without the next step, which is given once, with the first answer.
-fn no_medium_again(record: &Record, findings: &[Finding]) -> Option<String> {
-    let statement_text = no_medium(record, findings)?;
-    Some(statement_text.replace(NAME_ONE, "").trim_end().to_owned())
-}
-
-fn no_medium(record: &Record, findings: &[Finding]) -> Option<String> {
-    usability::of_run(record)
-        .filter(|why| matches!(why, usability::ExclusionReason::NoMedium))
-        .and_then(|_| statement(findings, "verdict"))
-}
-
 fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
-    if let Some(why) = no_medium(record, findings) {
+    if let Some(why) = not_of_a_medium::with_step(record) {
         return (Answer::NotTested, why);
     }
     let text = |id| statement(findings, id);
@@ -189,8 +177,8 @@ fn looked_at(record: &Record, by_probe: &str) -> Option<u64> {
 
 fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String) {
     let verdict = statement(findings, "verdict");
-    if let Some(why) = no_medium_again(record, findings) {
-        return (Answer::NotTested, why);
+    if let Some((why, _)) = not_of_a_medium::of(record) {
+        return (Answer::NotTested, why.to_owned());
     }
     let is_fault = |finding: &Finding| {
         finding.severity == Severity::Failure && !is_verdict(finding) && finding.id != "claim"
@@ -278,8 +266,8 @@ fn health_fault(findings: &[Finding]) -> Option<&Finding> {
 }
 
 fn healthy(record: &Record, findings: &[Finding]) -> (Answer, String) {
-    if let Some(why) = no_medium_again(record, findings) {
-        return (Answer::NotTested, why);
+    if let Some((why, _)) = not_of_a_medium::of(record) {
+        return (Answer::NotTested, why.to_owned());
     }
     match health_fault(findings) {
         Some(_) if genuineness::is_fake(record) => {

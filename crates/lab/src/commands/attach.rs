@@ -129,7 +129,7 @@ fn introduction(profile: &Profile, attached: &Attached, served: bool) -> String 
     let mut text =
         format!("{}, {}: {}\n", profile.name(), Bytes(attached.capacity_bytes), profile.about());
     text += &format!(
-        "as slow as the model, minus the {way_us:.0} us that the kernel takes. Written data is kept in memory.\n"
+        "as slow as the model, minus the {way_us:.0} µs that the kernel takes. Written data is kept in memory.\n"
     );
     text += &format!("Detach: {end}flashmark detach {}\n", attached.path().display());
     attached.remarks.iter().for_each(|remark| text += &format!("note: {remark}\n"));

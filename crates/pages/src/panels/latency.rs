@@ -1,7 +1,7 @@
 //! Latency distributions: the share of I/Os that take longer than a time, with the slowest one
 //! marked.
 
-use record::units::Bytes;
+use record::units::{Bytes, quantity};
 use record::{Cell, Histogram, Record, test};
 use report::tables::Table;
 use report::{figure, headline, words, yardstick};
@@ -108,11 +108,8 @@ fn curve(name: &str, hue: usize, histogram: &Histogram) -> ChartLine {
     }
     let mut points = thinned(points);
     for point in &mut points[1..] {
-        point.tip = format!(
-            "{name}: {} take longer than {}",
-            one_in(point.y),
-            words::quantity("_ns", point.x)
-        );
+        point.tip =
+            format!("{name}: {} take longer than {}", one_in(point.y), quantity("_ns", point.x));
     }
     ChartLine {
         name: name.to_owned(),
@@ -125,7 +122,7 @@ fn curve(name: &str, hue: usize, histogram: &Histogram) -> ChartLine {
 fn worst(name: &str, hue: usize, cell: &Cell, histogram: &Histogram) -> ChartLine {
     let ns = figure::worst_ns(cell).unwrap_or(histogram.max() as f64);
     let n = histogram.len();
-    let tip = format!("{name}: the slowest of {n} took {}", words::quantity("_ns", ns));
+    let tip = format!("{name}: the slowest of {n} took {}", quantity("_ns", ns));
     let point = ChartPoint { x: ns, y: 1.0 / n as f64, interval: None, tip };
     ChartLine {
         name: String::new(),

@@ -74,7 +74,10 @@ impl Sheet {
             answers: report::text::answers(record),
             fails: !verdicts.is_empty(),
             no_figures: same_why(&rows),
-            danger: dangers.iter().map(|finding| FindingView::of(finding, record, "#about-")).collect(),
+            danger: dangers
+                .iter()
+                .map(|finding| FindingView::of(finding, record, "#about-"))
+                .collect(),
             badges: findings::use_levels(record).iter().map(|use_| badge(record, use_)).collect(),
             figures: FiguresView {
                 caption: "Sequential and random access, each figure with its 95 % interval",

@@ -5,6 +5,7 @@ use record::collection::{
 };
 use record::metric;
 use record::text::printable;
+use record::units::interval;
 use report::words;
 
 use super::super::address::Links;
@@ -16,7 +17,7 @@ pub(super) fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
     let row = |figure: HeadlineFigure| {
         let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
         let range = match spread.low < spread.high {
-            true => words::interval(metric(figure), [spread.low, spread.high]),
+            true => interval(metric(figure), [spread.low, spread.high]),
             false => String::new(),
         };
         Some(FigureRow {

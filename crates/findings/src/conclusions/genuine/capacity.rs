@@ -69,9 +69,11 @@ fn probe(record: &Record) -> Option<(Finding, Option<CapacityKind>)> {
         _ => Severity::Failure,
     };
     let statement = [statement, changed.unwrap_or_default()].join(" ").trim().to_owned();
-    let notes = [metric::REAL_BYTES, metric::CACHE_BYTES, metric::WRAP_BYTES]
-        .into_iter()
-        .filter_map(|name| Some(EvidenceNumber::of(cell, name, number(cell, name)?)));
+    let notes = [metric::REAL_BYTES, metric::CACHE_BYTES, metric::WRAP_BYTES].into_iter();
+    let notes = notes.filter_map(|name| {
+        let bytes = number(cell, name).filter(|bytes| *bytes > 0.0)?;
+        Some(EvidenceNumber::of(cell, name, bytes))
+    });
     let draft = FindingBuilder::new("capacity", severity, statement);
     Some((draft.notes(notes).notes(how(cell)).done(), Some(kind)))
 }

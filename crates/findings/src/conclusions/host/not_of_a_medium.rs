@@ -5,33 +5,46 @@ use record::{Evidence, Finding, Fitness, Flag, Outcome, Record, Severity, Use, n
 use crate::conclusions::genuine::capacity;
 use crate::conclusions::health::failing;
 use crate::finding_builder::FindingBuilder;
-use crate::phrases::NAME_ONE;
 
-/// The findings of a run that measured no medium; `None` for any other.
-pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
+/// Next step if the target is on no visible medium.
+const NAME_ONE: &str = "Name a directory on a medium, or its device; `flashmark list` shows them.";
+
+/// Why a run measured no medium: as a sentence, and in a few words; `None` for any other run.
+pub(crate) fn of(record: &Record) -> Option<(&'static str, &'static str)> {
     not_medium_reason(&record.flags, &record.cells)?;
     let has = |flag: &Flag| {
         record.flags.contains(flag) || record.cells.iter().any(|cell| cell.flags.contains(flag))
     };
-    let (what, why) = if has(&Flag::MemoryFilesystem) {
-        (
-            format!("This is memory, not a medium: no storage was measured. {NAME_ONE}"),
-            "this is memory",
-        )
+    Some(if has(&Flag::MemoryFilesystem) {
+        ("This is memory, not a medium: no storage was measured.", "this is memory")
     } else if has(&Flag::UnknownMedium) {
         (
-            format!(
-                "Cannot be told here: what the medium is good for; nobody can see which medium \
-                 this is. {NAME_ONE}"
-            ),
+            "Cannot be told here: what the medium is good for; nobody can see which medium this is.",
             "nobody can see which medium this is",
         )
     } else {
         (
-            "Not all of the I/O reached the medium: it was not measured.".to_owned(),
+            "Not all of the I/O reached the medium: it was not measured.",
             "something in front of the medium answered",
         )
-    };
+    })
+}
+
+/// The sentence, and what to do where that helps.
+pub(crate) fn with_step(record: &Record) -> Option<String> {
+    let (sentence, _) = of(record)?;
+    let is_elsewhere = |flag: &Flag| matches!(flag, Flag::MemoryFilesystem | Flag::UnknownMedium);
+    let flags = record.flags.iter().chain(record.cells.iter().flat_map(|cell| &cell.flags));
+    Some(match flags.into_iter().any(is_elsewhere) {
+        true => format!("{sentence} {NAME_ONE}"),
+        false => sentence.to_owned(),
+    })
+}
+
+/// The findings of a run that measured no medium; `None` for any other.
+pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
+    let (_, why) = of(record)?;
+    let what = with_step(record)?;
     let elsewhere =
         record.cells.iter().flat_map(|cell| cell.flags.iter().map(move |flag| (cell, flag)));
     let is_answered =

@@ -1,7 +1,7 @@
 //! Caches that make a medium look better than it is: for small spans, and at the beginning of a
 //! long write until they are full.
 
-use record::units::{MIB, significant};
+use record::units::{MIB, quantity, significant};
 use record::{Bound, Cell, Evidence, EvidenceNumber, Finding, Record, Series, metric, test};
 
 use crate::conclusions::geometry::open_aus;
@@ -184,8 +184,8 @@ fn fills(record: &Record) -> Vec<(&Cell, &Series, f64)> {
     let is_first = |cell: &&Cell| matches!(cell.params.form.as_deref(), None | Some("first"));
     let fills = longest_fills(record).iter().flat_map(|test| figure::cells(record, test));
     let curve = |cell| {
-        let mut curves = figure::rates_over_bytes(cell);
-        let (series, origin) = curves.find(|(series, _)| !series.name.contains("pass 2"))?;
+        // That of the first pass.
+        let (series, origin) = figure::rates_over_bytes(cell).next()?;
         Some((cell, series, origin))
     };
     fills.filter(is_first).filter_map(curve).collect()
@@ -221,7 +221,7 @@ const FASTER_PLACES: f64 = 1.6;
 pub(crate) fn fall(record: &Record) -> Option<String> {
     // Of a short fill, one long write is a level of its own.
     let (_, _, found) = slc_levels(record).filter(|(cell, ..)| cell.test == test::SUSTAINED)?;
-    let last = figure::quantity(metric::BPS, found.levels.last()?.1);
+    let last = quantity(metric::BPS, found.levels.last()?.1);
     Some(format!("Writes fall to {last} after {}.", roughly(found.at)))
 }
 
@@ -247,7 +247,7 @@ fn slc_levels(record: &Record) -> Option<(&Cell, &Series, Cliff)> {
 fn slc_cliff(record: &Record) -> Option<Finding> {
     let (cell, series, found) = slc_levels(record)?;
     let (first, last) = (found.levels.first()?, found.levels.last()?);
-    let rate = |bps: f64| figure::quantity(metric::BPS, bps);
+    let rate = |bps: f64| quantity(metric::BPS, bps);
     let (may_be_heat, heat) = throttling::heat_caveat(record, cell);
     let statement = format!(
         "Writes start at {} and fall to {} after {}: a fast cache is full{}. The sustained rate is {}.",

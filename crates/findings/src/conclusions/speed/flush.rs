@@ -1,11 +1,11 @@
 //! Plausibility of a flush: can the data be safe when it returns
 //! (docs/field/cheats.md#cheats-and-caches, docs/field/ftl.md#nand)?
 
-use crate::figures::figure::{self, UsableEstimate, between};
+use crate::figures::figure::{self, UsableEstimate};
 use crate::figures::levels;
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::{FLUSH_EMPTIES, FLUSH_LIES, FLUSH_UNTESTED};
-use record::units::{MIB, Nanos};
+use record::units::{MIB, Nanos, interval, quantity};
 use record::{Cell, EvidenceNumber, Finding, MediumKind, Record, metric, test};
 
 /// Ratio of the rate of durable writes to the fastest write rate from which on the data is not on
@@ -178,11 +178,11 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             format!(
                 "It reports data as safe at {}, but can write only {}: {FLUSH_LIES}. Data it reports as safe can be lost in a power cut.",
                 durable.text(),
-                figure::quantity(metric::BPS, fastest)
+                quantity(metric::BPS, fastest)
             ),
         )
         .figure(&durable)
-        .note(format!("its fastest rate over 16 MiB and more: {}", figure::quantity(metric::BPS, fastest))),
+        .note(format!("its fastest rate over 16 MiB and more: {}", quantity(metric::BPS, fastest))),
         Flush::TooFast(times) => {
             let [low, high] = times.both_ns();
             // This does not count against the medium: a cache that survives a power cut is honest,
@@ -191,11 +191,11 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
                 "flush",
                 format!(
                     "A write and its flush together take {}. No flash programs a page that fast: either its cache survives a power cut, or its flush does not wait. Only a power cut can show which.",
-                    between("_ns", low, high)
+                    interval("_ns", [low, high])
                 ),
             )
             .figures([&times.write, &times.flush])
-            .note(format!("both together: {}", between("_ns", low, high)))
+            .note(format!("both together: {}", interval("_ns", [low, high])))
         }
         Flush::Empties(times) => FindingBuilder::info(
             "flush",

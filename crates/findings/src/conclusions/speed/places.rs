@@ -2,7 +2,7 @@
 //! (docs/field/classic-tools.md#rate-along-the-medium).
 
 use record::text::capitalised;
-use record::units::{GIB, decimal};
+use record::units::{GIB, decimal, quantity};
 use record::{Evidence, EvidenceNumber, Finding, Record, Series, SeriesAxis, metric, test};
 
 use crate::figures::figure::{self, UsableEstimate};
@@ -71,7 +71,7 @@ pub(crate) fn slow_part(record: &Record) -> Option<SlowPart<'_>> {
         decimal(to - from),
         decimal(from),
         figure.text(),
-        figure::quantity(metric::BPS, bps(&mut times)?)
+        quantity(metric::BPS, bps(&mut times)?)
     );
     Some(SlowPart { figure, text, from, to })
 }
@@ -99,7 +99,7 @@ fn along(record: &Record) -> Option<Finding> {
     let (low, high) = points
         .iter()
         .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), [_, y]| (low.min(*y), high.max(*y)));
-    let rate = |bps: f64| figure::quantity(metric::BPS, bps);
+    let rate = |bps: f64| quantity(metric::BPS, bps);
     let mut statement = format!(
         "Along the whole medium, reads reach {} (median), {} to {}.",
         rate(all),

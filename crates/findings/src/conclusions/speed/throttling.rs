@@ -5,7 +5,7 @@
 //! full cache does not. A pause helps, too: a cache cannot be emptied faster than the medium writes
 //! with a full cache; recovery from heat does not depend on the bytes written.
 
-use record::units::{Nanos, significant};
+use record::units::{Nanos, quantity, significant};
 use record::{Cell, Evidence, Finding, Flag, Record, Series, SeriesAxis, metric, test};
 
 use crate::conclusions::speed::places;
@@ -196,8 +196,8 @@ fn cooled(record: &Record, view: CurveTransform) -> Option<HeatEvidence<'_>> {
     let (at, slow_bps) = fall(first, view)?;
     let evidence = format!(
         "after a pause {} were fast again, well above the {} that a cache could have emptied in that time",
-        figure::quantity("_bytes", bytes),
-        figure::quantity("_bytes", emptied)
+        quantity("_bytes", bytes),
+        quantity("_bytes", emptied)
     );
     Some(HeatEvidence {
         cell,
@@ -340,8 +340,8 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let hot = heat(record).map(|heat| {
         let statement = format!(
             "It throttles when hot: {} falls to {} and recovers as it cools. Long writes need pauses, a heat sink or a lower rate.",
-            figure::quantity(metric::BPS, heat.fast_bps),
-            figure::quantity(metric::BPS, heat.slow_bps)
+            quantity(metric::BPS, heat.fast_bps),
+            quantity(metric::BPS, heat.slow_bps)
         );
         FindingBuilder::warning("throttling", statement).note(Evidence::on(heat.cell, heat.evidence)).note("docs/field/cheats.md#cheats-and-caches").done()
     });
@@ -359,7 +359,7 @@ fn recovery(record: &Record) -> Option<Finding> {
     let first = first?;
     let slow = first.levels.last()?.1;
     let fast_for = |cell: &Cell, bytes: f64| {
-        Evidence::on(cell, format!("fast for the first {}", figure::quantity("_bytes", bytes)))
+        Evidence::on(cell, format!("fast for the first {}", quantity("_bytes", bytes)))
     };
     let mut lines = vec![fast_for(first_cell, first.at)];
     let mut recoveries = Vec::new();

@@ -4,24 +4,6 @@ use super::*;
 use crate::testing::{cell, iops};
 
 #[test]
-fn numbers_have_the_unit_of_their_name() {
-    for (name, value, text) in [
-        ("iops", 2.31, "2.31 IOPS"),
-        ("again_iops", 2.31, "2.31 IOPS"),
-        ("durable_bps", 2e6, "2.00 MB/s"),
-        ("flush_ns", 2e6, "2.00 ms"),
-        ("flush_ns", -1.0, "0 ns"),
-        ("real_bytes", 4096.0, "4 KiB"),
-        ("late_lines", 12.0, "12.0"),
-    ] {
-        assert_eq!(quantity(name, value), text);
-    }
-    assert_eq!(between("iops", 1.09, 1.28), "1.09 to 1.28 IOPS");
-    assert_eq!(between("bps", 9e5, 2e6), "900 kB/s to 2.00 MB/s");
-    assert_eq!(between("late_lines", 1.0, 2.0), "1.00 to 2.00");
-}
-
-#[test]
 fn only_what_is_positive_and_finite_is_a_figure() {
     let of = |value: f64, ci95: Option<[f64; 2]>| {
         let mut cell = iops(test::RANDOM_WRITE, 1, 4 * KIB, 1.0, 1);

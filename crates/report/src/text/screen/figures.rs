@@ -240,7 +240,7 @@ impl Screen<'_> {
             let row = std::iter::once(format!("{label}{gap}{figure}"));
             return above.into_iter().chain(row).chain(below).collect();
         }
-        let counted = spread(words::without_unit(interval, text), &n.to_string(), COUNT);
+        let counted = spread(record::units::without_unit(interval, text), &n.to_string(), COUNT);
         let [p99, slowest] = [p99, slowest].map(|text| text.as_deref().unwrap_or("-"));
         let times = self.times(p99, slowest);
         let row = format!("{label}{gap}{figure}  {}", joined_columns(counted, times, COUNT));

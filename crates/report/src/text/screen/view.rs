@@ -1,30 +1,13 @@
 //! The view of a record: what its first screen says, in the order of importance, before it is laid
 //! into lines.
 
-use findings::Brief;
+use findings::{Brief, Importance};
 use record::text::{capitalised, printable};
 use record::{Answer, Finding, Flag, Record, Severity};
 
 use super::brief_figures;
 use crate::text::{CLAIM, NOT_RESTORED, next_step};
 use crate::{caveats, headline, words};
-
-/// Findings that explain a row of a sweep, though they are no warnings.
-const SHOWN_BY_SWEEPS: [&str; 6] =
-    ["small-span", "usb-split", "medium-dip", "allocation-unit", "page", "write-unit"];
-/// Warnings that the answers, the caution or a row of figures tell.
-const TOLD: [&str; 10] = [
-    CLAIM,
-    NOT_RESTORED,
-    "stalls",
-    "flush",
-    "span-cache",
-    "compression",
-    "impossible",
-    "random-write",
-    "write-amplification",
-    "host",
-];
 
 /// A part of the screen, and how many lines it may take.
 pub(super) struct Part {
@@ -187,13 +170,11 @@ pub(super) fn caution(record: &Record) -> Option<Part> {
     text.map(|text| Part { may_go: true, ..part(text, 1, 4, Tone::Warn) })
 }
 
-/// What was found of the medium beside the answers: the first warning, or what a sweep shows.
+/// What was found of the medium beside the answers.
 pub(super) fn found(record: &Record) -> Option<Part> {
-    let found = record.findings.iter().filter(|finding| {
-        finding.severity == Severity::Warning || SHOWN_BY_SWEEPS.contains(&&*finding.id)
-    });
-    let mut beside = found.filter(|it| !findings::is_verdict(it) && !TOLD.contains(&&*it.id));
-    beside.next().map(|it| part(printable(&it.statement), 2, 4, Tone::of(it.severity)))
+    let qualifies = |it: &&Finding| findings::importance(it) == Importance::Qualifies;
+    let found = record.findings.iter().find(qualifies);
+    found.map(|it| part(printable(&it.statement), 2, 4, Tone::of(it.severity)))
 }
 
 /// The next step; its command is whole, or left out.
