@@ -11,11 +11,15 @@ use record::text::printable;
 use crate::column_figures::{ColumnFigure, RunFigures};
 use crate::{figure, words};
 
+mod conclusion;
 mod figures;
+mod medium_row;
+mod own_table;
 mod text;
 
 pub use figures::{ArticleRow, MeasureCommand, MediumFigures, PickCell};
 use figures::{commands, groups, without_any};
+pub use own_table::{of_suite, own_table, run_name};
 pub use text::{list, text};
 
 /// An article in a few words.

@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use program::printing::{print, print_document, print_whole};
 use record::{Record, Summary};
+use report::articles;
 use report::display::unbroken;
-use report::text::DetailsLocation;
+use report::reference::figures_of;
+use report::text::{DetailsLocation, fold};
 use store::{RunDir, atomic_write};
 
 use crate::hand_over;
 use crate::progress_events;
 use program::exit::{Exit, Failure, OrExit, Result, usage};
 use program::messages;
-use program::terminal::OutputStream;
+use program::terminal::{OutputStream, letters};
 
 /// Name of the page in a run's directory.
 pub const PAGE_FILE: &str = "report.html";
@@ -171,7 +173,25 @@ pub fn deliver(
     let place = |name: &str| dir.path().join(name).display().to_string();
     files.extend(others.iter().map(|file| (file.label, place(file.name))));
     let stream = if to_stdout { OutputStream::Error } else { OutputStream::Output };
-    show(record, dir.name(), &files, outputs.details, stream)
+    let of_article = of_article(record, dir, stream.width());
+    match of_article.is_empty() || outputs.details {
+        true => show(record, dir.name(), &files, outputs.details, stream)?,
+        false => print_on(stream, &check_screen(record, dir))?,
+    }
+    print_on(stream, &of_article)
+}
+
+/// The table of the article whose tests were run, with this run; else empty.
+fn of_article(record: &Record, dir: &RunDir, width: usize) -> String {
+    let Some(article) = articles::of_suite(&record.run.suite) else { return String::new() };
+    let runs = [(articles::run_name(record), record.cells.as_slice())];
+    let table = articles::own_table(&figures_of(article), &runs, width);
+    if table.is_empty() {
+        return table;
+    }
+    let again = format!("flashmark report --article {} {}", article.number, dir.name());
+    let all = fold(&format!("All its figures: {}\n", unbroken(&again)), width, false);
+    letters(&format!("\n{table}{all}"))
 }
 
 /// The eight lines of a check.
@@ -224,10 +244,14 @@ pub fn show(
         let rest = DetailsLocation { run, files };
         report::text::one_screen(record, width, colour, &rest)
     };
+    print_on(stream, &text)
+}
+
+fn print_on(stream: OutputStream, text: &str) -> Result<()> {
     match stream {
-        OutputStream::Output => print(&text),
+        OutputStream::Output => print(text),
         OutputStream::Error => {
-            program::say_text!("{}", stream.fitted(&text));
+            program::say_text!("{}", stream.fitted(text));
             Ok(())
         }
     }

@@ -14,7 +14,7 @@ use flashmark_suite::{
 };
 use record::units::{GIB, MIB, SECOND_NS};
 use record::{
-    Cell, Ended, Estimate, Flag, HostStall, Params, PlannedCell, Round, Stop, TargetKind,
+    Cell, Ended, Estimate, Flag, HostStall, Params, PlannedCell, Region, Round, Stop, TargetKind,
 };
 use sim::profile::Profile;
 use sim::{SimDevice, SimOptions};
@@ -249,6 +249,15 @@ fn seeds_and_full_leave_no_test_out() {
         let all = CATALOGUE.iter().map(|test| test.name());
         let missing: Vec<&str> = all.filter(|test| !is_left_out(test) && !is_there(test)).collect();
         assert_eq!(missing, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn article_001_reads_in_sequence_at_the_outer_edge_and_002_in_the_middle() {
+    for (suite, region) in [("seeds:001", Region::Front), ("seeds:002", Region::Middle)] {
+        let plan = plan(suite, &["sequential-read"], &simulated("disk-7200"));
+        let regions: Vec<_> = plan.cells.iter().map(|cell| cell.params.region).collect();
+        assert!(!regions.is_empty() && regions.iter().all(|it| *it == Some(region)), "{regions:?}");
     }
 }
 

@@ -3,12 +3,11 @@
 
 use std::path::Path;
 
+use record::Record;
 use record::text::printable;
-use record::{MediumKind, Record};
-use report::articles::{self, ARTICLES, MAX_PICKED};
+use report::articles::{self, ARTICLES, MAX_PICKED, run_name};
 use report::column_figures::{RunFigures, column_figures};
 use report::reference::figures_of;
-use report::words;
 
 use program::exit::{Exit, Result, usage};
 use program::printing::print_document;
@@ -34,12 +33,21 @@ pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
             runs.len()
         ));
     }
-    let runs = beside(runs)?;
+    let records: Vec<Record> = runs.iter().map(|run| load(run)).collect::<Result<_>>()?;
+    let names = names(&records);
+    let figures = names.iter().zip(&records);
+    let figures: Vec<RunFigures> =
+        figures.map(|(name, run)| (name.clone(), column_figures(&run.cells))).collect();
     match html {
-        Some(path) => write_page(path, &pages::article(&article, &runs))?,
+        Some(path) => write_page(path, &pages::article(&article, &figures))?,
         None => {
-            let text = articles::text(&article, &runs, OutputStream::Output.width());
-            print_document(&letters(&text))?
+            let width = OutputStream::Output.width();
+            let cells = records.iter().map(|record| record.cells.as_slice());
+            let runs: Vec<_> = names.into_iter().zip(cells).collect();
+            let own_table = articles::own_table(&article, &runs, width);
+            let gap = if own_table.is_empty() { "" } else { "\n" };
+            let text = articles::text(&article, &figures, width);
+            print_document(&letters(&format!("{text}{gap}{own_table}")))?
         }
     }
     Ok(Exit::Done)
@@ -51,21 +59,18 @@ fn unknown(name: &str) -> String {
     format!("there is no article '{}'; there are {}", printable(name), offered.join(", "))
 }
 
-/// Columns of runs, each under the name of its medium; with several runs of one medium, the name of
-/// the run is added.
-fn beside(runs: &[String]) -> Result<Vec<RunFigures>> {
-    let records: Vec<Record> = runs.iter().map(|run| load(run)).collect::<Result<_>>()?;
-    let media: Vec<String> = records.iter().map(medium).collect();
+/// Name of the medium of each run; with several runs of one medium, the name of the run is added.
+fn names(records: &[Record]) -> Vec<String> {
+    let media: Vec<String> = records.iter().map(run_name).collect();
     let name = |at: usize| {
-        let same = |other: &&Record| medium(other) == media[at];
+        let same = |other: &&Record| run_name(other) == media[at];
         let same: Vec<&Record> = records.iter().filter(same).collect();
         match same.len() {
             1 => media[at].clone(),
             _ => format!("{} ({})", media[at], own_name(&records[at], &same)),
         }
     };
-    let of = |(at, record): (usize, &Record)| (name(at), column_figures(&record.cells));
-    Ok(records.iter().enumerate().map(of).collect())
+    (0..records.len()).map(name).collect()
 }
 
 /// Name that tells a run from others of its medium: its label if no other run has it, or else its
@@ -74,13 +79,4 @@ fn own_name<'a>(record: &'a Record, all: &[&Record]) -> &'a str {
     let label = record.run.label.as_deref();
     let shared = all.iter().filter(|other| other.run.label.as_deref() == label).count() > 1;
     label.filter(|_| !shared).unwrap_or(&record.run.id)
-}
-
-/// Name of a medium; a simulated one says that it is simulated.
-fn medium(record: &Record) -> String {
-    let name = words::name(&record.medium);
-    match record.medium.kind {
-        MediumKind::Simulated => format!("{name} (simulated)"),
-        _ => name,
-    }
 }
