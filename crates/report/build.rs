@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::DeflateEncoder;
 
-const RECORDS: &str = "../../reference/records/flashmark";
+const RECORDS: &str = "reference/records/flashmark";
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={RECORDS}");

@@ -37,7 +37,7 @@ macro_rules! kinds {
         const KINDS: &[Kind] = &[$(Kind {
             importance: Importance::$importance,
             traits: &[$(Trait::$of),*],
-            page: include_str!(concat!("../../../docs/findings/", $id, ".md")),
+            page: include_str!(concat!("../docs/", $id, ".md")),
         }),*];
     };
 }

@@ -54,11 +54,11 @@ impl fmt::Display for SuiteError {
 impl std::error::Error for SuiteError {}
 
 const BUILT_IN: [(&str, &str); 5] = [
-    ("check", include_str!("../../../suites/check.toml")),
-    ("quick", include_str!("../../../suites/quick.toml")),
-    ("standard", include_str!("../../../suites/standard.toml")),
-    ("full", include_str!("../../../suites/full.toml")),
-    ("seeds", include_str!("../../../suites/seeds.toml")),
+    ("check", include_str!("../suites/check.toml")),
+    ("quick", include_str!("../suites/quick.toml")),
+    ("standard", include_str!("../suites/standard.toml")),
+    ("full", include_str!("../suites/full.toml")),
+    ("seeds", include_str!("../suites/seeds.toml")),
 ];
 
 /// Settings that limit the time of a test.

@@ -38,7 +38,7 @@ macro_rules! texts {
     ($($name:literal: $file:literal,)*) => {
         /// The pages of text beside [`methodology`] and [`about`].
         pub const TEXTS: &[Text] =
-            &[$(Text { name: $name, file: $file, markdown: include_str!(concat!("../../../../docs/", $file, ".md")) }),*];
+            &[$(Text { name: $name, file: $file, markdown: include_str!(concat!("../../docs/", $file, ".md")) }),*];
     };
 }
 
@@ -69,7 +69,7 @@ texts! {
 const METHODOLOGY_FILE: &str = "methodology";
 /// All of docs/findings/ on one page.
 const FINDINGS_FILE: &str = "findings/";
-const METHODOLOGY: &str = include_str!("../../../../docs/methodology.md");
+const METHODOLOGY: &str = include_str!("../../docs/methodology.md");
 const COLLECTION: &str = include_str!("../../templates/site/methodology.md");
 
 #[derive(Template)]

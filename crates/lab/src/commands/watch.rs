@@ -177,5 +177,5 @@ fn object(name: &str, activity: &Activity) -> String {
 }
 
 fn time_of_day() -> String {
-    jiff::Zoned::now().strftime("%H:%M:%S").to_string()
+    jiff::ZonedDateTime::now().strftime("%H:%M:%S").to_string()
 }

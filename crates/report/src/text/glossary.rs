@@ -3,7 +3,7 @@
 use super::{AnsiStyle, MIN_WIDTH, Page};
 use crate::markup::plain;
 
-const GLOSSARY: &str = include_str!("../../../../docs/glossary.md");
+const GLOSSARY: &str = include_str!("../../docs/glossary.md");
 
 /// The terms of the glossary, in its order, without duplicates: "p50" and "p99" are two terms.
 pub fn words() -> Vec<String> {

@@ -8,7 +8,7 @@ use super::Profile;
 
 macro_rules! profiles {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../profiles/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../profiles/", $name, ".toml")))),*]
     };
 }
 
