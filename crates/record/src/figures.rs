@@ -160,6 +160,7 @@ macro_rules! figures {
 const IOPS: &[&str] = &[metric::IOPS];
 const BPS: &[&str] = &[metric::BPS];
 const SEQUENTIAL: &[&str] = &[metric::SUSTAINED_BPS, metric::BPS];
+const SEEKS: &[&str] = &[metric::SEEKS_PER_S];
 const STALL: &[&str] = &[metric::WORST_STALL_NS];
 
 figures! {
@@ -179,6 +180,8 @@ figures! {
         RANDOM_READ Some(4 * KIB), IOPS, Iops 30 0.05 IOPS_OF_DISK RANDOM_READ_CLASSES;
     SequentialRead "sequential-read" "sequential_read" "Sequential read"
         SEQUENTIAL_READ None, SEQUENTIAL, Bps 20 0.1 RATE_OF_DISK &[];
+    Seek "seek" "seek" "Seek, 512 B"
+        SEEK Some(512), SEEKS, Iops 30 0.05 IOPS_OF_DISK &[];
     RandomFill "random-fill" "random_fill" "Fill, random data"
         RANDOM_FILL None, BPS, Bps 20 0.1 RATE_OF_DISK &[];
     ZeroFill "zero-fill" "zero_fill" "Fill, zeros"

@@ -88,9 +88,9 @@ fn the_table_has_random_writes_first_and_stalls_second() {
     let page = table(&tree(), &two(), &Query::default());
     markup::check(&page);
     insta::assert_snapshot!(read(&page, "<thead>", "</table>"), @r#"
-    Compare | Medium | Random write, 4 KiB / IOPS | Slowest small write | Random write, 512 B / IOPS | Random write, 16 KiB / IOPS | Random write, 64 KiB / IOPS | Sequential write / MB/s | Random read, 4 KiB / IOPS | Sequential read / MB/s | Fill, random data / MB/s | Fill, zeros / MB/s | Capacity / GB | Runs | Latest | Interface | Verdict |
-    | SanDisk SD32G 32 GB / SD card · C10 A1 | 1234 / 14× disk, A1 / 1111–1481, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
-    | MegaStick 512 GB fake imported / USB stick · C10 A1 | 12.0 / 0.13× disk / 10.8–14.4, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
+    Compare | Medium | Random write, 4 KiB / IOPS | Slowest small write | Random write, 512 B / IOPS | Random write, 16 KiB / IOPS | Random write, 64 KiB / IOPS | Sequential write / MB/s | Random read, 4 KiB / IOPS | Sequential read / MB/s | Seek, 512 B / IOPS | Fill, random data / MB/s | Fill, zeros / MB/s | Capacity / GB | Runs | Latest | Interface | Verdict |
+    | SanDisk SD32G 32 GB / SD card · C10 A1 | 1234 / 14× disk, A1 / 1111–1481, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
+    | MegaStick 512 GB fake imported / USB stick · C10 A1 | 12.0 / 0.13× disk / 10.8–14.4, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
     "#);
     insta::assert_snapshot!(read(&page, "id=\"summary\"", "</p>"), @r#"2 media, fastest random write, 4 KiB first"#);
 }
