@@ -10,7 +10,7 @@ use crate::conclusions::geometry::{self, misalignment, open_aus, write_unit};
 use crate::conclusions::health::{failing, not_restored, wear};
 use crate::conclusions::host::{self, cpu, not_of_a_medium};
 use crate::conclusions::speed::{
-    caches, flush, imported_curves, places, random_write, stalls, throttling,
+    burst, caches, flush, imported_curves, places, random_write, stalls, throttling,
 };
 use crate::figures::{genuineness, usability};
 use crate::kinds::{Trait, is, rank};
@@ -106,6 +106,7 @@ fn adverse_findings(record: &Record) -> Vec<Finding> {
     found.extend(stalls::conclude(&quiet));
     found.extend(content::conclude(&quiet));
     found.extend(caches::conclude(&quiet));
+    found.extend(burst::conclude(&quiet));
     found.extend(throttling::conclude(&quiet));
     found.extend(misalignment::conclude(&quiet));
     found.extend(flush::conclude(&quiet));

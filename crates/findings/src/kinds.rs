@@ -62,6 +62,7 @@ kinds! {
     "flush": Decides [];
     "span-cache": Decides [Trick];
     "small-span": Qualifies [Trick];
+    "write-burst": Detail [Trick];
     "small-write-bypass": Detail [];
     "random-write": Decides [];
     "stalls": Decides [BesideFault];
