@@ -43,7 +43,7 @@ fn dashboard_and_rules_name_what_is_exported() {
 
 #[test]
 fn the_service_types_what_the_program_knows() {
-    let unit = fs::read_to_string(file("deploy/metrics/flashmark-check.service")).unwrap();
+    let unit = fs::read_to_string(file("deploy/metrics/flashmark-check@.service")).unwrap();
     let commands: Vec<&str> =
         unit.lines().filter_map(|line| line.strip_prefix("ExecStart=")).collect();
     assert_eq!(commands.len(), 2);
