@@ -223,7 +223,7 @@ mod tests {
             run.software.name = "dd".to_owned();
             let of = |at: u32| {
                 let value = factor * f64::from(at);
-                let iops = Some(record::Estimate { value, ci95: None, n: 0 });
+                let iops = Some(record::Estimate::of(value, 0));
                 let metrics = record::Metrics { iops, ..record::Metrics::default() };
                 record::Cell { histogram: None, metrics, ..run.cells[0].clone() }
             };

@@ -320,7 +320,7 @@ mod tests {
 
     fn cell(filesystem: &str, repeat: u32, figure: f64) -> Cell {
         let mut cell = Cell::begun(format!("{filesystem}#{repeat}"), "untar", Params::default());
-        cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
+        cell.metrics.iops = Some(Estimate::of(figure, 1));
         let [filesystem, mount_options, scheduler, work] =
             [filesystem, "noatime,discard", "none", "untar"].map(str::to_owned);
         let align = false;
@@ -335,7 +335,7 @@ mod tests {
         failed.reason = Some("=HYPERLINK(\"evil\")".to_owned());
         let mut detail = cell("ext4", 1, 9.0);
         detail.labels.insert("part".to_owned(), "1".to_owned());
-        let fairness = Estimate { value: 0.5, ci95: None, n: 4 };
+        let fairness = Estimate::of(0.5, 4);
         detail.metrics.other.insert("fairness".to_owned(), fairness);
         let cells = vec![
             cell("xfs", 1, 50.0),

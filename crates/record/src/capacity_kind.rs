@@ -73,7 +73,7 @@ impl CapacityKind {
 #[cfg(test)]
 mod tests {
     use super::CapacityKind;
-    use crate::{Cell, Estimate, Params, metric};
+    use crate::{Cell, Params, metric};
 
     /// Regression: two crates had different rules.
     #[test]
@@ -81,8 +81,7 @@ mod tests {
         let of = |numbers: &[(&str, f64)]| {
             let mut cell = Cell::begun("a", "capacity", Params::default());
             for (name, value) in numbers {
-                let found = Estimate { value: *value, ci95: None, n: 1 };
-                cell.metrics.other.insert((*name).to_owned(), found);
+                cell.metrics.put(name, *value, 1);
             }
             CapacityKind::of_probe(&cell)
         };

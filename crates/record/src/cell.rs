@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bound, CellError, Flag, Histogram, HostState, Params, Sample, Series};
+use crate::{Bound, CellError, Flag, Histogram, HostState, Params, Sample, Series, metric};
 
 /// A measured figure with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// A figure without an interval that rests on `n` I/Os or repeats.
+    pub const fn of(value: f64, n: u64) -> Estimate {
+        Estimate { value, ci95: None, n }
+    }
+
     /// Half the width of its interval over the figure; `None` without an interval.
     pub fn relative_half_width(&self) -> Option<f64> {
         let [low, high] = self.ci95?;
@@ -88,9 +93,23 @@ impl Metrics {
         Some(self.other.get(name)?.value)
     }
 
-    /// Adds a figure without an interval that rests on `n` I/Os or repeats.
-    pub fn put(&mut self, name: &str, value: f64, n: u64) {
-        self.other.insert(name.to_owned(), Estimate { value, ci95: None, n });
+    /// Adds a figure.
+    pub fn add(&mut self, name: &str, figure: Estimate) {
+        self.other.insert(name.to_owned(), figure);
+    }
+
+    /// Adds a figure without an interval that rests on `n` I/Os or repeats, if it is known.
+    pub fn put(&mut self, name: &str, value: impl Into<Option<f64>>, n: u64) {
+        if let Some(value) = value.into() {
+            self.add(name, Estimate::of(value, n));
+        }
+    }
+
+    /// Adds the time of the slowest I/O as a figure of its own.
+    pub fn put_worst_stall(&mut self) {
+        if let Some(Latency { n, max, .. }) = self.latency_ns {
+            self.put(metric::WORST_STALL_NS, max as f64, n);
+        }
     }
 }
 
@@ -465,7 +484,7 @@ mod tests {
     fn the_result_of_a_workload_is_its_rate_or_else_its_time() {
         let result = |iops: Option<f64>, elapsed_ns| {
             let mut cell = Cell::begun("a", "a", Params::default());
-            cell.metrics.iops = iops.map(|value| Estimate { value, ci95: None, n: 1 });
+            cell.metrics.iops = iops.map(|value| Estimate::of(value, 1));
             cell.elapsed_ns = elapsed_ns;
             cell.work_result()
         };

@@ -63,42 +63,19 @@ pub struct Model {
     pub capacity_gb: u64,
 }
 
+crate::named! {
 /// Origin of a figure.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Origin {
+Origin {
     /// Measured by Flashmark on a real medium.
     #[default]
-    Measured,
+    Measured = "measured",
     /// Imported from the output of another tool.
-    Imported,
+    Imported = "imported",
     /// Published by others; the built-in reference collection.
-    Reference,
+    Reference = "reference",
     /// Measured on a simulated medium, in virtual time.
-    Simulated,
+    Simulated = "simulated",
 }
-
-impl Origin {
-    /// Every origin, for `named`.
-    pub const ALL: [Origin; 4] =
-        [Origin::Measured, Origin::Imported, Origin::Reference, Origin::Simulated];
-
-    /// Name in JSON, addresses and downloads.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Origin::Measured => "measured",
-            Origin::Imported => "imported",
-            Origin::Reference => "reference",
-            Origin::Simulated => "simulated",
-        }
-    }
-
-    /// The origin of that name.
-    pub fn named(name: &str) -> Option<Origin> {
-        Origin::ALL.into_iter().find(|origin| origin.name() == name)
-    }
 }
 
 /// One run of a collection.
@@ -289,17 +266,4 @@ pub struct Page {
     pub lines: Vec<CollectionLine>,
     /// Number of lines that fit the query.
     pub total: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn origins_and_statuses_are_known_by_their_names() {
-        for origin in Origin::ALL {
-            assert_eq!(Origin::named(origin.name()), Some(origin));
-        }
-        assert_eq!(Origin::named("none"), None);
-    }
 }

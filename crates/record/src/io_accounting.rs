@@ -178,7 +178,7 @@ mod tests {
         let reach = |ios, depth| {
             let mut written = cell(Direction::Write, 65_536 * 4096);
             written.params.queue_depth = depth;
-            written.metrics.iops = Some(crate::Estimate { value: 45_000.0, ci95: None, n: 65_536 });
+            written.metrics.iops = Some(crate::Estimate::of(45_000.0, 65_536));
             let served = Served { ios, sectors: 1 << 20, ..Served::default() };
             let counters = Counters { write: served, ..Counters::default() };
             IoAccounting::of(&written, &counters).flag(&written)
@@ -204,7 +204,7 @@ mod tests {
     fn a_run_is_of_no_medium_when_all_of_it_went_elsewhere() {
         let with = |flag: Option<Flag>| {
             let mut cell = cell(Direction::Write, 1 << 30);
-            cell.metrics.iops = Some(crate::Estimate { value: 1.0, ci95: None, n: 1 });
+            cell.metrics.iops = Some(crate::Estimate::of(1.0, 1));
             cell.flags.extend(flag);
             cell
         };

@@ -15,6 +15,33 @@ macro_rules! names {
 }
 use names;
 
+/// Declares kinds that have a name in JSON, addresses and downloads.
+macro_rules! named {
+    ($(#[$of_all:meta])* $kind:ident { $($(#[$of_one:meta])* $one:ident = $name:literal,)* }) => {
+        $(#[$of_all])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum $kind { $($(#[$of_one])* #[serde(rename = $name)] $one,)* }
+
+        impl $kind {
+            /// All of them, in this order.
+            pub const ALL: [$kind; [$($kind::$one),*].len()] = [$($kind::$one),*];
+
+            /// Name in JSON, addresses and downloads.
+            pub const fn name(self) -> &'static str {
+                match self { $($kind::$one => $name,)* }
+            }
+
+            /// The one of that name.
+            pub fn named(name: &str) -> Option<$kind> {
+                match name { $($name => Some($kind::$one),)* _ => None }
+            }
+        }
+    };
+}
+use named;
+
 mod activity;
 pub mod alike;
 mod capacity_kind;

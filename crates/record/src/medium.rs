@@ -14,76 +14,36 @@ macro_rules! data {
     };
 }
 
+crate::named! {
 /// Kind of a medium.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum MediumKind {
+MediumKind {
     /// SD or microSD card in a host slot.
-    Sd,
+    Sd = "sd",
     /// eMMC chip or module, on an MMC bus.
-    Emmc,
+    Emmc = "emmc",
     /// USB stick, or a card behind a USB reader.
-    Usb,
+    Usb = "usb",
     /// CompactFlash or another ATA flash module.
-    CompactFlash,
+    CompactFlash = "compact-flash",
     /// SATA solid state disk.
-    Ssd,
+    Ssd = "ssd",
     /// NVMe solid state disk.
-    Nvme,
+    Nvme = "nvme",
     /// Hard disk with turning platters.
-    Disk,
+    Disk = "disk",
     /// Virtual disk of a virtual machine.
-    Virtual,
+    Virtual = "virtual",
     /// Loop device over a file.
-    Loop,
+    Loop = "loop",
     /// Simulated medium, made from a profile.
-    Simulated,
+    Simulated = "simulated",
     /// Kind that could not be determined.
     #[default]
-    Unknown,
+    Unknown = "unknown",
+}
 }
 
 impl MediumKind {
-    /// Every kind, for `named`.
-    pub const ALL: [MediumKind; 11] = [
-        MediumKind::Sd,
-        MediumKind::Emmc,
-        MediumKind::Usb,
-        MediumKind::CompactFlash,
-        MediumKind::Ssd,
-        MediumKind::Nvme,
-        MediumKind::Disk,
-        MediumKind::Virtual,
-        MediumKind::Loop,
-        MediumKind::Simulated,
-        MediumKind::Unknown,
-    ];
-
-    /// Name in JSON, addresses and downloads.
-    pub const fn name(self) -> &'static str {
-        match self {
-            MediumKind::Sd => "sd",
-            MediumKind::Emmc => "emmc",
-            MediumKind::Usb => "usb",
-            MediumKind::CompactFlash => "compact-flash",
-            MediumKind::Ssd => "ssd",
-            MediumKind::Nvme => "nvme",
-            MediumKind::Disk => "disk",
-            MediumKind::Virtual => "virtual",
-            MediumKind::Loop => "loop",
-            MediumKind::Simulated => "simulated",
-            MediumKind::Unknown => "unknown",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn named(name: &str) -> Option<MediumKind> {
-        MediumKind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     /// Name for people.
     pub const fn words(self) -> &'static str {
         match self {
@@ -395,16 +355,3 @@ Host {
     /// All thermometers of the machine, read at the start and at the end.
     temperatures: Vec<Temperature>,
 }}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kind_is_known_by_its_name() {
-        for kind in MediumKind::ALL {
-            assert_eq!(MediumKind::named(kind.name()), Some(kind));
-        }
-        assert_eq!(MediumKind::named("floppy"), None);
-    }
-}

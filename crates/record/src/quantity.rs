@@ -194,7 +194,7 @@ fn our_scheduler(name: &str) -> &str {
 /// Share of one processor that its I/Os took.
 fn of_cpu(cell: &Cell, of: &FigureColumn) -> Option<QuantityFigure> {
     let (per_io, iops) = (cell.metrics.other.get(metric::CPU_NS_PER_IO)?, cell.metrics.iops?);
-    let share = Estimate { value: per_io.value * iops.value / 1e7, ci95: None, n: per_io.n };
+    let share = Estimate::of(per_io.value * iops.value / 1e7, per_io.n);
     Some((cpu_column(of), share))
 }
 

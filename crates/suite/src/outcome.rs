@@ -69,10 +69,8 @@ impl CellOutcome {
     pub fn rates_over_all(&mut self, worst_ns: u64) {
         let cell = &mut self.cell;
         let Some(histogram) = &cell.histogram else { return };
-        let rate = |events: u64| {
-            let value = per_second(events, cell.elapsed_ns.max(1));
-            Some(Estimate { value, ci95: None, n: cell.ops })
-        };
+        let rate =
+            |events: u64| Some(Estimate::of(per_second(events, cell.elapsed_ns.max(1)), cell.ops));
         (cell.metrics.iops, cell.metrics.bps) = (rate(cell.ops), rate(cell.bytes));
         cell.metrics.latency_ns = Some(latency(histogram, worst_ns));
     }

@@ -170,16 +170,11 @@ impl IoTally {
         let bps = per_second(self.bytes, self.busy_ns);
         metrics.bps = Some(Estimate { value: bps, ci95: scaled, n: self.ops });
         metrics.latency_ns = Some(self.latency());
-        if let Some(share) = self.host_share() {
-            metrics.put("host_share", share, self.ops);
-        }
+        metrics.put("host_share", self.host_share(), self.ops);
         for (name, total_ns) in
             [(metric::RUN_DELAY_NS, self.run_delay_ns), (metric::CPU_NS_PER_IO, self.cpu_ns)]
         {
-            if let Some(total_ns) = total_ns {
-                let value = total_ns as f64 / self.ops as f64;
-                metrics.other.insert(name.into(), Estimate { value, ci95: None, n: self.ops });
-            }
+            metrics.put(name, total_ns.map(|ns| ns as f64 / self.ops as f64), self.ops);
         }
         metrics
     }

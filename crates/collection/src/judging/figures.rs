@@ -114,7 +114,7 @@ fn cap(cell: &mut Cell) {
     for (rate, amount) in rates {
         let most = amount as f64 * 1e9 / least_ns;
         if let Some(rate) = rate.as_mut().filter(|rate| rate.value > most * COARSE) {
-            *rate = Estimate { value: most, ci95: None, n: rate.n };
+            *rate = Estimate::of(most, rate.n);
         }
     }
 }
@@ -268,7 +268,7 @@ fn hold(figure: &mut Option<Estimate>, bounds: Option<[f64; 2]>) {
         return;
     };
     if !(low..=high).contains(&rate.value) {
-        *rate = Estimate { value: rate.value.clamp(low, high), ci95: None, n: rate.n };
+        *rate = Estimate::of(rate.value.clamp(low, high), rate.n);
     }
 }
 

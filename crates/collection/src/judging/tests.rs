@@ -276,7 +276,7 @@ fn in_rounds() -> Published {
     let round =
         |began_ns| Round { began_ns, ops: 1000, elapsed_ns: quarter, iops, half_width: Some(0.01) };
     cell.rounds = (0..4).map(|at| round(at * 3 * quarter)).collect();
-    let stall = Estimate { value: 1_299_400.0, ci95: None, n: 4000 };
+    let stall = Estimate::of(1_299_400.0, 4000);
     cell.metrics.other.insert("worst_stall_ns".into(), stall);
     run.cells = vec![cell];
     judge(run).unwrap().run
@@ -346,7 +346,7 @@ fn a_rate_at_the_end_is_held_within_its_ios() {
         let mut run = honest();
         let took = |at: u64| if at < 2000 { 1_000_000 } else { 3_000_000 };
         let mut cell = measured("sustained/1", &(0..4000).map(took).collect::<Vec<_>>());
-        let stated = Estimate { value: 4.096e6 * of_first, ci95: None, n: 4000 };
+        let stated = Estimate::of(4.096e6 * of_first, 4000);
         cell.metrics.other.insert(record::metric::SUSTAINED_BPS.into(), stated);
         cell.histogram = cell.histogram.filter(|_| histogram);
         run.cells = vec![cell];

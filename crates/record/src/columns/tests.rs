@@ -17,7 +17,7 @@ fn cell(test: &str, form: &str, threads: u32) -> Cell {
 }
 
 fn figure(value: f64) -> Estimate {
-    Estimate { value, ci95: None, n: 1 }
+    Estimate::of(value, 1)
 }
 
 /// Each column of a cell with its figure: "random-write-4k 100 IOPS".

@@ -240,20 +240,19 @@ fn misses_nothing(cell: &Cell) -> bool {
 }
 
 fn found(cell: &Cell) -> Option<f64> {
-    cell.metrics.other.get("type").filter(|_| cell.test == test::CAPACITY).map(|kind| kind.value)
+    cell.metrics.value("type").filter(|_| cell.test == test::CAPACITY)
 }
 
 /// Adds the findings to the cell.
 fn add_findings(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, BlockContent)]) {
     let n = shown.len() as u64;
-    let exactly = |value: u64| Estimate { value: value as f64, ci95: None, n };
+    let exactly = |value: u64| Estimate::of(value as f64, n);
     let between = |[low, high]: [u64; 2], value: u64| Estimate {
         ci95: (low < high).then_some([low as f64, high as f64]),
         ..exactly(value)
     };
     let cell = &mut outcome.cell;
-    let mut put =
-        |name: &str, figure: Estimate| cell.metrics.other.extend([(name.to_owned(), figure)]);
+    let mut put = |name: &str, figure: Estimate| cell.metrics.add(name, figure);
     if let Some(kind) = found.kind {
         put("type", exactly(kind as u64));
         put(metric::WRAP_BYTES, exactly(found.wrap_bytes.unwrap_or(0)));

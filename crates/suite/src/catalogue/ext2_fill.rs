@@ -178,7 +178,6 @@ fn conclude(
     context: &mut CellContext<'_>,
 ) -> CellOutcome {
     let busy_ns = tally.busy_ns as f64;
-    let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
     let flushed = if tally.stop.cut_short() { Ok(0) } else { context.flush() };
     let mut outcome = tally.outcome(cell);
     let flush_ns = flushed.unwrap_or_else(|error| {
@@ -196,7 +195,7 @@ fn conclude(
         metrics.put("files_per_s", files as f64 / seconds, files);
         let metadata_ns = account.metadata_ns as f64 + flush_ns as f64;
         metrics.put("metadata_share", metadata_ns / total_ns, files);
-        metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
+        metrics.put_worst_stall();
     }
     outcome.cell.series.retain(|series| series.x != SeriesAxis::Bytes);
     outcome.cell.series.insert(0, account.series());

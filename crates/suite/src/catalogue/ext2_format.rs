@@ -358,7 +358,6 @@ fn conclude(
     context: &mut CellContext<'_>,
 ) -> CellOutcome {
     let has_metadata = matches!(format, Format::Mke2fs(_));
-    let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
     let flushed = if tally.stop.cut_short() { Ok(0) } else { context.flush() };
     let mut outcome = tally.outcome(cell);
     // Writes of different kinds have no common rate; their groups do.
@@ -374,15 +373,12 @@ fn conclude(
         let flush_ns = flush_ns as f64 / account.tables as f64;
         let group_ns = table_ns + metadata_ns + flush_ns;
         let rate = account.rate(group_ns);
-        let other = &mut outcome.cell.metrics.other;
-        other.insert(metric::GROUPS_PER_S.into(), rate);
-        other.insert("format_s".into(), inverse(format.groups() as f64, rate));
-        other.insert(metric::WORST_STALL_NS.into(), worst);
+        let metrics = &mut outcome.cell.metrics;
+        metrics.add(metric::GROUPS_PER_S, rate);
+        metrics.add("format_s", inverse(format.groups() as f64, rate));
+        metrics.put_worst_stall();
         if has_metadata {
-            other.insert(
-                "metadata_share".into(),
-                Estimate { value: (group_ns - table_ns) / group_ns, ci95: None, n: rate.n },
-            );
+            metrics.put("metadata_share", (group_ns - table_ns) / group_ns, rate.n);
         }
     }
     if is_sample && outcome.cell.stop == Stop::Bytes {

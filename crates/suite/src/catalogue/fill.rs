@@ -82,7 +82,7 @@ impl Procedure for Fill {
                 rate_of_zeros(cell, context).zip(outcome.cell.metrics.bps)
         {
             let found = ratio(zeros, random);
-            outcome.cell.metrics.other.insert(metric::ZERO_TO_RANDOM_RATIO.into(), found);
+            outcome.cell.metrics.add(metric::ZERO_TO_RANDOM_RATIO, found);
             outcome.cell.flags.extend(shows_compression(found).then(|| fooled(found.value)));
         }
         outcome

@@ -197,7 +197,7 @@ impl Work<'_, '_> {
         if let Some(write) = known(metric::WRITE_NS).filter(|_| !is_plain) {
             let durable =
                 durable_bps(self.cell.block_bytes() as f64, write, known(metric::FLUSH_NS));
-            cell.metrics.other.insert(metric::DURABLE_BPS.into(), durable);
+            cell.metrics.add(metric::DURABLE_BPS, durable);
         }
         self.outcome
     }

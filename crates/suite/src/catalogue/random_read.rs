@@ -133,7 +133,7 @@ impl Procedure for RandomRead {
         outcome.cell.params.span_bytes = Some(span.bytes);
         outcome.cell.flags.extend(caveat);
         if let Some(iops) = outcome.cell.metrics.iops {
-            outcome.cell.metrics.other.insert(metric::ACCESS_TIME_NS.into(), inverse(1e9, iops));
+            outcome.cell.metrics.add(metric::ACCESS_TIME_NS, inverse(1e9, iops));
         }
         outcome
     }

@@ -28,7 +28,7 @@
 //! `paid_iops`, `full_pass_s` (seconds for 512 MiB).
 
 use device::Extent;
-use record::{Bound, Cell, Estimate, Flag, Stop, WIDE_BYTES};
+use record::{Bound, Cell, Flag, Stop, WIDE_BYTES};
 use stats::StopRule;
 
 use super::prelude::*;
@@ -332,7 +332,7 @@ impl Work<'_, '_> {
     /// Adds the rate before the steady level to the cell.
     fn note_burst(&mut self, level: &LatencyLevel, settled_ns: Option<f64>) {
         if let Some(burst) = level.burst(settled_ns) {
-            self.outcome.cell.metrics.other.insert(metric::BURST_IOPS.into(), burst);
+            self.outcome.cell.metrics.add(metric::BURST_IOPS, burst);
         }
     }
 
@@ -351,8 +351,7 @@ impl Work<'_, '_> {
         cell.series.extend([tally.rate_series("rate"), tally.stall_series()]);
         let other = std::mem::replace(&mut cell.metrics, tally.metrics()).other;
         cell.metrics.other.extend(other);
-        let stall = Estimate { value: worst_ns as f64, ci95: None, n: ops + before.ops };
-        cell.metrics.other.insert(metric::WORST_STALL_NS.into(), stall);
+        cell.metrics.put(metric::WORST_STALL_NS, worst_ns as f64, ops + before.ops);
         self.outcome.absorb(tally);
         if let (false, Some(mean_ns)) = (self.outcome.is_over(), mean_ns)
             && let Some(settling_ns) = self.settle(1)
@@ -470,7 +469,7 @@ impl Work<'_, '_> {
         let records = (FULL_PASS_BYTES / self.cell.block_bytes()) as f64;
         let metrics = &mut self.outcome.cell.metrics;
         if let Some(iops) = metrics.iops {
-            metrics.other.insert(metric::FULL_PASS_S.into(), inverse(records, iops));
+            metrics.add(metric::FULL_PASS_S, inverse(records, iops));
         }
     }
 

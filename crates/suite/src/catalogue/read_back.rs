@@ -19,7 +19,6 @@
 use std::cell::Cell;
 
 use device::{Device, Extent, LoggedWrite, SectorVerdict};
-use record::Estimate;
 
 use super::prelude::*;
 use crate::io_loop::{IoLoad, LoopLimits};
@@ -159,10 +158,8 @@ impl Counts {
             (metric::RECENT_LOST, Some(self.recent_lost as f64)),
             (metric::FIRST_BAD_OFFSET_BYTES, self.first_lost.map(|at| at as f64)),
         ];
-        let other = &mut outcome.cell.metrics.other;
         for (name, value) in figures {
-            let estimate = value.map(|value| Estimate { value, ci95: None, n: self.read });
-            other.extend(estimate.map(|estimate| (name.to_owned(), estimate)));
+            outcome.cell.metrics.put(name, value, self.read);
         }
     }
 }

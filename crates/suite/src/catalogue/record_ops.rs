@@ -365,7 +365,7 @@ fn finish(cell: &RecordOpsCell, tally: IoTally) -> CellOutcome {
     let mut outcome = tally.outcome(cell);
     let records = cell.spec.file_bytes as f64 / cell.block_bytes() as f64;
     if let Some(iops) = outcome.cell.metrics.iops {
-        outcome.cell.metrics.other.insert(metric::FULL_PASS_S.into(), inverse(records, iops));
+        outcome.cell.metrics.add(metric::FULL_PASS_S, inverse(records, iops));
     }
     outcome
 }

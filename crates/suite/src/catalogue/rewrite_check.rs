@@ -104,7 +104,7 @@ pub(crate) fn check(
     {
         return;
     }
-    cell.metrics.other.insert(metric::AGAIN_IOPS.into(), rewritten);
+    cell.metrics.add(metric::AGAIN_IOPS, rewritten);
     if !is_faster {
         return;
     }

@@ -7,7 +7,7 @@
 //! full is faster.
 
 use record::units::GIB;
-use record::{Bound, Estimate, Flag};
+use record::{Bound, Flag};
 
 use super::level::LatencyLevel;
 use super::prelude::*;
@@ -114,15 +114,14 @@ impl Procedure for SectorWrite {
         let rule = cell.spec.rule(context.allotted_ns);
         let limits = LoopLimits::certain(rule, context.time_left_ns()).bytes(MAX_BYTES);
         let tally = context.drive("measuring", &load, &limits, &mut places);
-        let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
         let mut outcome = tally.outcome(cell);
         outcome.cell.params.span_bytes = Some(span.bytes);
         if !is_filled {
             outcome.cell.flag_transient(Bound::AtMost);
         }
         if let Some(iops) = outcome.cell.metrics.iops {
-            outcome.cell.metrics.other.insert("mean_ms".into(), inverse(1e3, iops));
-            outcome.cell.metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
+            outcome.cell.metrics.add("mean_ms", inverse(1e3, iops));
+            outcome.cell.metrics.put_worst_stall();
         }
         if preconditioned.is_none() {
             outcome.cell.flags.push(Flag::Note {

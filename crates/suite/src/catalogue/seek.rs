@@ -77,8 +77,8 @@ impl Procedure for Seek {
         let mut outcome = context.drive("seeking", &load, &limits, &mut places).outcome(cell);
         outcome.cell.flags.extend(caveat);
         if let Some(iops) = outcome.cell.metrics.iops {
-            outcome.cell.metrics.other.insert(metric::SEEKS_PER_S.into(), iops);
-            outcome.cell.metrics.other.insert(metric::ACCESS_TIME_NS.into(), inverse(1e9, iops));
+            outcome.cell.metrics.add(metric::SEEKS_PER_S, iops);
+            outcome.cell.metrics.add(metric::ACCESS_TIME_NS, inverse(1e9, iops));
         }
         outcome
     }

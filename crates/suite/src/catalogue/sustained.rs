@@ -216,11 +216,9 @@ impl Procedure for Sustained {
             ("first_bps", curve.windows.first().map(Window::bps)),
             (metric::SUSTAINED_BPS, curve.last_quarter_bps()),
         ];
-        let n = outcome.cell.ops;
-        let figures = figures.into_iter().filter_map(|(name, bps)| {
-            Some((name.to_owned(), Estimate { value: bps?, ci95: None, n }))
-        });
-        outcome.cell.metrics.other.extend(figures);
+        for (name, bps) in figures {
+            outcome.cell.metrics.put(name, bps, outcome.cell.ops);
+        }
         if let Some(piece_bytes) = cell.spec.piece_bytes {
             let blocks = spread(span, piece_bytes, block_bytes).skip(begun_blocks);
             outcome.cell.series.push(by_place(span, blocks.zip(times_ns)));

@@ -18,7 +18,7 @@
 use device::stamp::{SectorVerdict, VerifyCounts as Verdicts};
 use device::{Device, Extent, IoErrorKind, SECTOR_BYTES};
 use record::units::GIB;
-use record::{Estimate, Flag, PlannedCell, Series, SeriesAxis, Stop, TargetKind};
+use record::{Flag, PlannedCell, Series, SeriesAxis, Stop, TargetKind};
 
 use super::prelude::*;
 use crate::io_loop::{IoLoad, LoopLimits};
@@ -190,13 +190,10 @@ fn write(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOut
     {
         swept.outcome.end(Stop::Error, Some(error));
     }
-    let unwritable = Estimate {
-        value: swept.unusable_sectors() as f64,
-        ci95: None,
-        n: swept.reached_bytes / SECTOR_BYTES as u64,
-    };
+    let unwritable = swept.unusable_sectors() as f64;
     let PartResult { mut outcome, reached_bytes, .. } = swept;
-    outcome.cell.metrics.other.insert("unwritable_sectors".into(), unwritable);
+    let sectors = reached_bytes / SECTOR_BYTES as u64;
+    outcome.cell.metrics.put("unwritable_sectors", unwritable, sectors);
     if reached_bytes < span.bytes {
         outcome
             .cell

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use device::{Device, Extent};
 use record::units::GIB;
-use record::{Estimate, Flag, Series, SeriesAxis, Stop};
+use record::{Flag, Series, SeriesAxis, Stop};
 use stats::median;
 
 use super::prelude::*;
@@ -200,9 +200,9 @@ impl WholeViewResults<'_, '_> {
             ("slowest_bps", self.rates.values().copied().min_by(f64::total_cmp)),
             ("fastest_bps", self.rates.values().copied().max_by(f64::total_cmp)),
         ];
-        cell.metrics.other.extend(figures.into_iter().filter_map(|(name, value)| {
-            Some((name.to_owned(), Estimate { value: value?, ci95: None, n }))
-        }));
+        for (name, value) in figures {
+            cell.metrics.put(name, value, n);
+        }
         if self.rates.len() < places {
             cell.flags.push(Flag::Note {
                 text: format!("the time was enough for {} of {places} places", self.rates.len()),

@@ -76,8 +76,7 @@ mod tests {
         let mut cell = Cell::begun("random-read/1", "random-read", Params::default());
         let known = |value| Estimate { value, ci95: Some([value / 1.01, value * 1.01]), n: 9 };
         cell.metrics.iops = Some(known(1000.0));
-        let ns = Estimate { value: waited * 1e6, ci95: None, n: 9 };
-        cell.metrics.other.insert(metric::RUN_DELAY_NS.into(), ns);
+        cell.metrics.put(metric::RUN_DELAY_NS, waited * 1e6, 9);
         let half_width = Some(0.01);
         let round =
             |iops: &f64| Round { began_ns: 0, ops: 9, elapsed_ns: 9, iops: *iops, half_width };

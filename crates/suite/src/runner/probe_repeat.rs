@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use device::{Extent, IoErrorKind};
 use record::units::{MIB, SECOND_NS};
-use record::{CapacityKind, Cell, Estimate, PlannedCell, Stop, metric};
+use record::{CapacityKind, Cell, PlannedCell, Stop, metric};
 
 use super::{PROBES_SHARE, Runner};
 use crate::catalogue::capacity;
@@ -38,9 +38,7 @@ impl Runner<'_, '_> {
         };
         let Some(failed) = failed else { return };
         let cell = &mut self.end.cells[place];
-        let value = f64::from(u8::from(failed));
-        let again = Estimate { value, ci95: None, n: 1 };
-        cell.metrics.other.insert(metric::FAILED_AGAIN.to_owned(), again);
+        cell.metrics.put(metric::FAILED_AGAIN, f64::from(u8::from(failed)), 1);
         self.revised(place);
     }
 

@@ -45,7 +45,7 @@ fn unit_counts_and_rates_of_a_journal_may_be_impossible() {
         .map(|(planned, (n_aus, bps))| {
             let mut cell = Cell::begun(&planned.id, &planned.test, planned.params.clone());
             cell.params.other.insert("n_aus".into(), n_aus);
-            cell.metrics.bps = Some(Estimate { value: bps, ci95: None, n: 9 });
+            cell.metrics.bps = Some(Estimate::of(bps, 9));
             cell.stop = Stop::Converged;
             cell
         })

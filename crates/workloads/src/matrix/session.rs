@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::IoErrorKind;
 use record::units::{Bytes, saturating_sum};
-use record::{Cell, Combination, Estimate, Params, Stop, metric};
+use record::{Cell, Combination, Params, Stop, metric};
 use stats::Random;
 
 use super::results::Results;
@@ -371,9 +371,7 @@ fn name(combination: &Combination, repeat: u32, cells: &mut [Cell]) {
 }
 
 fn add(cell: &mut Cell, name: &str, value: Option<f64>, n: u64) {
-    if let Some(value) = value.filter(|value| value.is_finite()) {
-        cell.metrics.other.insert(name.to_owned(), Estimate { value, ci95: None, n });
-    }
+    cell.metrics.put(name, value.filter(|value| value.is_finite()), n);
 }
 
 fn add_fragmentation(cell: &mut Cell, seen: Option<Fragmentation>, when: &str) {

@@ -49,7 +49,7 @@ impl Workload for Tiny {
             return Err(WorkError::io("tiny", "writing", io::Error::from_raw_os_error(19)));
         }
         let mut cell = Cell::begun("tiny", "tiny", Params::default());
-        cell.metrics.iops = Some(Estimate { value: self.0.get(), ci95: None, n: 1 });
+        cell.metrics.iops = Some(Estimate::of(self.0.get(), 1));
         Ok(vec![cell.clone(), cell])
     }
 }

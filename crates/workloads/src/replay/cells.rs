@@ -127,10 +127,7 @@ fn whole(
     cell.bytes = outcome.bytes();
     cell.written_bytes = outcome.written_bytes();
     let n = cell.ops;
-    let other = &mut cell.metrics.other;
-    let mut fact = |name: &str, value: f64| {
-        other.insert(name.into(), Estimate { value, ci95: None, n });
-    };
+    let mut fact = |name: &str, value: f64| cell.metrics.put(name, value, n);
     fact("replay_elapsed_ns", outcome.elapsed_ns as f64);
     fact("replay_recorded_ns", survey.duration_ns as f64);
     let seconds = outcome.elapsed_ns as f64 / 1e9;
@@ -180,7 +177,7 @@ fn of_op(cell: &mut Cell, done: &Done, recorded: &Recorded) {
         let Some((then, then_ci)) = quantile(&recorded.latency, share) else { continue };
         let n = recorded.latency.len();
         let value = Estimate { value: then, ci95: then_ci, n };
-        cell.metrics.other.insert(format!("recorded_{name}_ns"), value);
+        cell.metrics.add(&format!("recorded_{name}_ns"), value);
         let Some((now, now_ci)) = quantile(&done.latency, share) else { continue };
         // From the ends that are farthest apart: wider than it need be, and never too narrow by
         // this.
@@ -189,7 +186,7 @@ fn of_op(cell: &mut Cell, done: &Done, recorded: &Recorded) {
             .filter(|(_, then)| then[0] > 0.0)
             .map(|(now, then)| [now[0] / then[1], now[1] / then[0]]);
         let ratio = Estimate { value: now / then, ci95, n: n.min(done.latency.len()) };
-        cell.metrics.other.insert(format!("{name}_over_recorded_ratio"), ratio);
+        cell.metrics.add(&format!("{name}_over_recorded_ratio"), ratio);
     }
     cell.histogram = Some(done.latency.clone());
 }

@@ -21,7 +21,7 @@ use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
 use self::player::{FilePlayer, OperationTimes};
-use super::ledger::{Ledger, buffered, figure};
+use super::ledger::{Ledger, buffered};
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, choose};
 use crate::trace::TraceError;
@@ -127,15 +127,15 @@ impl FilesWork {
         (cell.metrics.iops, cell.metrics.bps) = (None, None);
         cell.flags.clear();
         cell.written_bytes = self.survey.written_bytes;
-        let figures = [
+        for (name, value) in [
             ("final_sync_ns", sync_ns),
             ("recorded_ns", self.survey.recorded_ns),
             ("unattributed", self.survey.end.unattributed),
             ("mappings", self.survey.end.mappings),
             ("cut", u64::from(self.survey.end.cut)),
-        ];
-        let figures = figures.map(|(name, value)| (name.to_owned(), figure(value as f64, 1)));
-        cell.metrics.other.extend(figures);
+        ] {
+            cell.metrics.put(name, value as f64, 1);
+        }
         let of_kinds = account.kinds.into_iter().zip(2..);
         std::iter::once(cell)
             .chain(

@@ -2,7 +2,7 @@
 
 use blockio::now_ns;
 use device::Completion;
-use record::{Cell, Estimate, Params, Path, PlannedCell, Region, SeriesAxis, Stop, metric};
+use record::{Cell, Params, Path, PlannedCell, Region, SeriesAxis, Stop};
 use suite::IoTally;
 
 /// Steps of one part of a work. Rates are over busy time: making data between two steps does not
@@ -41,15 +41,12 @@ impl Ledger {
     pub fn cell(mut self, work: &str, number: usize, params: Params, stop: Stop) -> Cell {
         self.tally.stop = stop;
         let (id, test) = (format!("{work}/{number}"), work.to_owned());
-        let worst = Estimate { value: self.tally.worst_ns as f64, ci95: None, n: self.tally.ops };
         let moved = self.tally.bytes > 0;
         let mut cell = self
             .tally
             .outcome(&PlannedCell { id, test, params, max_ns: 0, max_written_bytes: 0 })
             .cell;
-        if cell.ops > 0 {
-            cell.metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
-        }
+        cell.metrics.put_worst_stall();
         if !moved {
             cell.metrics.bps = None;
             cell.series.retain(|series| series.y != SeriesAxis::Bps);
@@ -71,9 +68,4 @@ pub(super) fn buffered(form: &str) -> Params {
         threads: 1,
         ..Params::default()
     }
-}
-
-/// A figure without an interval.
-pub(super) fn figure(value: f64, n: u64) -> Estimate {
-    Estimate { value, ci95: None, n }
 }

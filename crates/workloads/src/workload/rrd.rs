@@ -31,7 +31,7 @@ use suite::typed_settings::{TypedSettings as _, settings};
 use self::file::Shape;
 use self::page::Pages;
 use self::poll::Polls;
-use super::ledger::{Ledger, buffered, figure};
+use super::ledger::{Ledger, buffered};
 use super::run::{self, WorkloadRun};
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
@@ -205,9 +205,9 @@ impl Rrd {
             ("writes_per_poll", writes as f64 / polls.max(1) as f64),
             ("bytes_per_poll", written_bytes as f64 / polls.max(1) as f64),
         ];
-        cell.metrics.other.extend(
-            figures.into_iter().map(|(name, value)| (name.to_owned(), figure(value, polls))),
-        );
+        for (name, value) in figures {
+            cell.metrics.put(name, value, polls);
+        }
         let points =
             poll_ns.iter().enumerate().map(|(poll, ns)| [(poll + 1) as f64, *ns as f64]).collect();
         cell.series.push(Series::new(

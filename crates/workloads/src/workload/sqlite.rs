@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, params};
 use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
-use super::ledger::{Ledger, buffered, figure};
+use super::ledger::{Ledger, buffered};
 use super::run::{self, WorkloadRun};
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
@@ -84,7 +84,7 @@ impl Sqlite {
         run.show(InspectionPoint::After);
         run.remove(&path)?;
         let mut cell = ledger.cell(KIND.name, number, self.params(journal), stop);
-        cell.metrics.other.insert("database_bytes".into(), figure(database_bytes as f64, 1));
+        cell.metrics.put("database_bytes", database_bytes as f64, 1);
         Ok(cell)
     }
 

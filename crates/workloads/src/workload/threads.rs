@@ -30,7 +30,7 @@ use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
 use self::turns::{Turns, WorkerEnd, work};
-use super::ledger::{buffered, figure};
+use super::ledger::buffered;
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 use crate::lay_down::lay_down;
@@ -354,7 +354,7 @@ fn metrics(ends: &[WorkerEnd], histogram: &Histogram, block_bytes: u64, parent_n
     let n = rates.len() as u64;
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
     let least = ends.iter().map(|end| end.ledger.ops()).min().unwrap_or(0) * block_bytes;
-    let figures = [
+    for (name, value) in [
         ("parent_iops", ops as f64 * 1e9 / parent_ns.max(1) as f64),
         ("thread_min_iops", rates.iter().copied().fold(f64::INFINITY, f64::min)),
         ("thread_max_iops", rates.iter().copied().fold(0.0, f64::max)),
@@ -363,9 +363,9 @@ fn metrics(ends: &[WorkerEnd], histogram: &Histogram, block_bytes: u64, parent_n
         ("fairness", sum * sum / (n as f64 * squares)),
         ("min_transferred_bytes", least as f64),
         (metric::WORST_STALL_NS, worst_ns as f64),
-    ];
-    metrics.other =
-        figures.into_iter().map(|(name, value)| (name.to_owned(), figure(value, n))).collect();
+    ] {
+        metrics.put(name, value, n);
+    }
     metrics
 }
 

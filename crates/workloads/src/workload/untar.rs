@@ -9,12 +9,12 @@ use std::path::Path as FilePath;
 
 use blockio::now_ns;
 use device::content::DataGenerator;
-use record::{Cell, Content, Direction, Flag, Params, Stop, Sync};
+use record::{Cell, Content, Direction, Estimate, Flag, Params, Stop, Sync};
 use rustix::io::Errno;
 use suite::TestSettings;
 use suite::typed_settings::{TypedSettings as _, settings};
 
-use super::ledger::{Ledger, buffered, figure};
+use super::ledger::{Ledger, buffered};
 use super::run::{self, WorkloadRun};
 use super::tree::{TreeEntry, needs_bytes, tree};
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
@@ -63,7 +63,7 @@ impl Untar {
         })?;
         let sync_ns = run.sync()?;
         let mut cell = self.cell(number, sync, ledger, sync_ns, stop);
-        cell.metrics.other.insert("entries".into(), figure(entries.len() as f64, 1));
+        cell.metrics.put("entries", entries.len() as f64, 1);
         if unpacker.links_left_out > 0 {
             let text = format!(
                 "the file system has no symbolic links: {} of them were left out",
@@ -91,9 +91,9 @@ impl Untar {
         // Directories, links and files of all sizes have no common rate; how long the whole took is
         // the figure.
         cell.metrics.iops = None;
-        cell.metrics.bps = Some(figure(bytes as f64 / seconds, made));
-        cell.metrics.other.insert("entries_per_s".into(), figure(made as f64 / seconds, made));
-        cell.metrics.other.insert("final_sync_ns".into(), figure(sync_ns as f64, 1));
+        cell.metrics.bps = Some(Estimate::of(bytes as f64 / seconds, made));
+        cell.metrics.put("entries_per_s", made as f64 / seconds, made);
+        cell.metrics.put("final_sync_ns", sync_ns as f64, 1);
         cell
     }
 }

@@ -125,9 +125,7 @@ pub(crate) struct FillSample {
 pub(crate) fn note_fill(cell: &mut Cell, samples: &[FillSample], written_bytes: u64) {
     let lost = samples.iter().filter(|sample| !sample.is_kept).count();
     let good = samples.len() - lost;
-    let count =
-        |value: usize| Estimate { value: value as f64, ci95: None, n: samples.len() as u64 };
-    cell.metrics.other.insert("marks_good".into(), count(good));
+    cell.metrics.put("marks_good", good as f64, samples.len() as u64);
     if lost == 0 {
         return;
     }
@@ -155,8 +153,8 @@ pub(crate) fn note_fill(cell: &mut Cell, samples: &[FillSample], written_bytes: 
     let spread = if is_row { 1.0 } else { 2.0 * (good as f64).sqrt() + 1.0 };
     let [low, high] = [good as f64 - spread, good as f64 + spread].map(|of| share(of.max(0.0)));
     let size = Estimate { value: low, ci95: Some([low, high]), n: places.len() as u64 };
-    cell.metrics.other.insert("type".into(), count(CapacityKind::Filling as usize));
-    cell.metrics.other.insert(metric::REAL_BYTES.into(), size);
+    cell.metrics.put("type", CapacityKind::Filling.code(), samples.len() as u64);
+    cell.metrics.add(metric::REAL_BYTES, size);
 }
 
 /// Replaces the conclusion that nothing is missing, if places of an earlier probe lost their data
@@ -175,25 +173,22 @@ pub(crate) fn note_loss(cell: &mut Cell, caveat: String, kept: &[(u64, bool)], f
         (false, true) => CapacityKind::Limbo,
         (false, false) => CapacityKind::Damaged,
     };
-    let other = &mut cell.metrics.other;
+    let metrics = &mut cell.metrics;
     let n = kept.len() as u64;
-    let mut put = |name: &str, value: f64, ci95| {
-        other.insert(name.to_owned(), Estimate { value, ci95, n });
-    };
-    put("type", kind.code(), None);
-    put(metric::WRAP_BYTES, 0.0, None);
+    metrics.put("type", kind.code(), n);
+    metrics.put(metric::WRAP_BYTES, 0.0, n);
     if is_tail {
         let least = if cut == 0 { 0 } else { kept[cut - 1].0 } as f64;
-        put(metric::REAL_BYTES, least, Some([least, lost[0] as f64]));
+        let real = Estimate { ci95: Some([least, lost[0] as f64]), ..Estimate::of(least, n) };
+        metrics.add(metric::REAL_BYTES, real);
     } else {
-        other.remove(metric::REAL_BYTES);
+        metrics.other.remove(metric::REAL_BYTES);
     }
     if lost.is_empty() {
         return;
     }
-    let before = other.get("marks_lost").map_or(0.0, |count| count.value);
-    let all = Estimate { value: before + lost.len() as f64, ci95: None, n };
-    other.insert("marks_lost".to_owned(), all);
+    let before = metrics.value("marks_lost").unwrap_or(0.0);
+    metrics.put("marks_lost", before + lost.len() as f64, n);
     for series in &mut cell.series {
         series.points.retain(|[place, _]| !lost.contains(&(*place as u64)));
     }
@@ -214,8 +209,7 @@ mod tests {
     fn a_loss_that_was_seen_once_is_concluded() {
         let of = |kept: &[bool], folds| {
             let mut cell = Cell::begun("a", test::CAPACITY, Params::default());
-            let good = Estimate { value: 0.0, ci95: None, n: 1 };
-            cell.metrics.other.insert("type".into(), good);
+            cell.metrics.put("type", CapacityKind::Good.code(), 1);
             let kept: Vec<_> =
                 kept.iter().enumerate().map(|(at, kept)| (at as u64, *kept)).collect();
             note_loss(&mut cell, "seen".into(), &kept, folds);

@@ -2,7 +2,7 @@
 
 use device::Extent;
 use record::units::Bytes;
-use record::{Estimate, Flag, metric};
+use record::{Flag, metric};
 
 use super::probe_stages::ProbeState;
 use crate::CellOutcome;
@@ -17,18 +17,16 @@ pub fn add_results(
     backup: &mut dyn Backup,
 ) {
     let missing = Missing::of(found, put);
-    let figure = |value: u64| Estimate { value: value as f64, ci95: None, n: 1 };
     let kept = backup.outlives_process();
     let (unrestored_bytes, pending_bytes) = match kept {
         true => (missing.damaged_bytes, missing.other_bytes),
         false => (missing.damaged_bytes + missing.other_bytes, 0),
     };
     let cell = &mut outcome.cell;
-    let other = &mut cell.metrics.other;
-    other.insert(metric::RESTORED_BYTES.into(), figure(put.bytes));
-    other.insert(metric::UNRESTORED_BYTES.into(), figure(unrestored_bytes));
+    cell.metrics.put(metric::RESTORED_BYTES, put.bytes as f64, 1);
+    cell.metrics.put(metric::UNRESTORED_BYTES, unrestored_bytes as f64, 1);
     if pending_bytes > 0 {
-        other.insert("owed_bytes".into(), figure(pending_bytes));
+        cell.metrics.put("owed_bytes", pending_bytes as f64, 1);
     }
     let first = missing
         .first_bytes

@@ -1,7 +1,7 @@
 //! I/Os before a stretch counts, and the caveat of a stretch without enough time for them.
 
 use record::units::SECOND_NS;
-use record::{Bound, Cell, Direction, Estimate, Flag, may_be_cached, metric};
+use record::{Bound, Cell, Direction, Flag, may_be_cached, metric};
 
 use super::{Stretch, WARM_UP_SHARE};
 use crate::catalogue::level::LatencyLevel;
@@ -143,15 +143,14 @@ impl WarmUp {
     /// Adds the warm-up's results, and caveats about missing time, to the cell.
     pub fn conclude(&self, cell: &mut Cell, before: &IoTally, settled_ns: f64) {
         if before.ops > 0 {
-            let took = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
-            cell.metrics.other.insert(metric::WARM_UP_NS.into(), took);
+            cell.metrics.put(metric::WARM_UP_NS, before.busy_ns as f64, before.ops);
         }
         let burst = self
             .level
             .burst(Some(settled_ns))
             .filter(|burst| burst.value * settled_ns > CACHED_RATIO * 1e9);
         if let Some(burst) = burst {
-            cell.metrics.other.insert(metric::BURST_IOPS.into(), burst);
+            cell.metrics.add(metric::BURST_IOPS, burst);
         }
         let is_cached = self.stretch.overwhelm_bytes > 0
             && !self.is_cache_full()

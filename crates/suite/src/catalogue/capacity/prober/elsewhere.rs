@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use device::{Extent, Request};
-use record::{Estimate, metric};
+use record::metric;
 
 use super::Prober;
 use crate::catalogue::capacity::places::stratified;
@@ -52,12 +52,10 @@ impl Prober<'_, '_> {
         let places = std::mem::take(&mut self.elsewhere);
         let changed = |(place, before): &&(Extent, u64)| self.hash_of(*place) != Some(*before);
         let changed = places.iter().filter(changed).count();
-        let other = &mut self.outcome.cell.metrics.other;
-        for (name, count) in
-            [(metric::ELSEWHERE_PLACES, places.len()), (metric::ELSEWHERE_CHANGED, changed)]
+        let (metrics, all) = (&mut self.outcome.cell.metrics, places.len());
+        for (name, count) in [(metric::ELSEWHERE_PLACES, all), (metric::ELSEWHERE_CHANGED, changed)]
         {
-            let figure = Estimate { value: count as f64, ci95: None, n: places.len() as u64 };
-            other.insert(name.to_owned(), figure);
+            metrics.put(name, count as f64, all as u64);
         }
     }
 
