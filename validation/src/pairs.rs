@@ -90,6 +90,13 @@ impl Pairs {
         [median(&self.ours), median(&self.theirs)]
     }
 
+    /// True if the median is within `tolerance` of 1, or 1 is between the smallest and the largest.
+    pub fn agree(&self, tolerance: f64) -> bool {
+        let (ratios, ratio) = (self.ratios(), self.ratio());
+        let is_within = ratios.iter().any(|it| *it <= 1.0) && ratios.iter().any(|it| *it >= 1.0);
+        is_within || (ratio - 1.0).abs() <= tolerance
+    }
+
     /// "0.990 to 1.020", with this number of decimals: smallest and largest ratio.
     pub fn range(&self, decimals: usize) -> String {
         let ratios = self.ratios();

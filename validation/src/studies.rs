@@ -16,8 +16,10 @@ pub enum Study {
     /// root.
     AgreeWork(agree_work::Flags),
     /// Compare our form of the articles' tests with the tools they used, on a loop device of its
-    /// own; the table of docs/articles.md. Installs hdparm and iozone. Needs root.
+    /// own; the table of docs/articles.md. Installs hdparm, iostat and iozone. Needs root.
     Articles(articles::Flags),
+    /// Read 512 bytes at random places of a device, as seeker does, and print what it prints.
+    Seeker(articles::Seeks),
     /// Do one work in a directory and print its cells.
     Work(agree_work::Once),
     /// Compare the verdicts on databases and loggers with SQLite and a logger on the same attached
@@ -43,6 +45,7 @@ pub fn run(root: &Path, study: Study) -> anyhow::Result<()> {
         Study::Agree(flags) => agree::run(root, &flags),
         Study::AgreeWork(flags) => agree_work::run(root, &flags),
         Study::Articles(flags) => articles::run(root, &flags),
+        Study::Seeker(flags) => articles::seek(&flags),
         Study::Work(flags) => agree_work::once(&flags),
         Study::Verdicts(flags) => verdicts::run(root, &flags),
         Study::Bench(flags) => bench::run(root, &flags),

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use record::{Cell, Evidence, Fitness};
 use record::units::significant;
+use record::{Cell, Evidence, Fitness};
 
 use crate::attached_medium::{Medium, Program, SEED, run as run_program, tool, with_priority};
 use crate::mounted::Mounted;

@@ -266,17 +266,3 @@ pub struct PickHead {
     /// Address of its page.
     pub href: String,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_or_a_page_names_an_article_and_a_bare_digit_none() {
-        let of = |name| named(name).map(|article| article.year);
-        assert_eq!((of("000"), of("004"), of("article-5")), (Some(2005), Some(2011), Some(2011)));
-        for other in ["4", "5", "0", "005", "article-0", "article-6", "", "Article 5"] {
-            assert_eq!(of(other), None, "{other}");
-        }
-    }
-}

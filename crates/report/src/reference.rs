@@ -50,8 +50,6 @@ fn source(run: &Published) -> Option<&str> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use record::quantities;
-
     use super::*;
     use crate::articles::ARTICLES;
 
@@ -73,16 +71,5 @@ mod tests {
         let of_fifth = article(&ARTICLES[4]);
         let rows = of_fifth.iter().map(|run| run.cells[0].label("row"));
         assert!(rows.clone().all(|row| row.starts_with("article-")) && rows.is_sorted());
-    }
-
-    #[test]
-    fn a_published_format_stands_beside_the_simple_form_of_ours() {
-        let runs = article(&ARTICLES[4]);
-        let mut cells = runs.iter().flat_map(|run| &run.cells);
-        // Seagate Momentus: 141 groups a second.
-        let format = cells.find(|cell| cell.label("row") == "article-00275").unwrap();
-        let (column, figure) = quantities(format).remove(0);
-        assert_eq!((&*column.name, figure.value), ("format-groups", 141.0));
-        assert!(column.command.ends_with("--set ext2-format.form=simple"), "{}", column.command);
     }
 }
