@@ -139,12 +139,10 @@ impl SimDevice {
                 physical_block_bytes: spec.medium.logical_block.0,
                 max_transfer_bytes: spec.medium.max_transfer.map(|size| size.0),
                 max_in_flight: MAX_IN_FLIGHT,
-                direct_refused: false,
-                read_only: false,
                 discards: spec.medium.discards,
-                has_page_cache: false,
                 keeps_data: options.keep_data,
                 engine: "virtual time".to_owned(),
+                ..Facts::default()
             },
             clock_ns: 0,
             rested_ns: 0,

@@ -8,7 +8,7 @@ use crate::catalogue::test_name;
 use crate::settings::SettingValue;
 
 /// A suite, as in its file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Suite {
     /// Its name, such as "standard"; the name of the file if the text has none.
     pub name: String,
@@ -31,6 +31,17 @@ pub struct SuiteEntry {
     pub settings: Vec<(String, SettingValue)>,
     /// Numbers of the articles that published it, such as "004"; in suite "seeds" only.
     pub articles: Vec<String>,
+}
+
+impl From<&str> for SuiteEntry {
+    /// Reads "seek path=direct": a test and its settings.
+    fn from(words: &str) -> SuiteEntry {
+        let mut words = words.split_whitespace();
+        let test = words.next().unwrap_or_default().to_owned();
+        let settings = words.filter_map(|word| word.split_once('='));
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.into())).collect();
+        SuiteEntry { test, settings, articles: Vec::new() }
+    }
 }
 
 /// The error of a suite file that cannot be read, with file, line and key.

@@ -211,14 +211,7 @@ fn chosen(suite: &Suite, choice: &Choice, target: &TargetInfo) -> Vec<SuiteEntry
         }
     }
     if prime_needed && !entries.iter().any(|entry| entry.test == test::PRIME) {
-        entries.insert(
-            0,
-            SuiteEntry {
-                test: test::PRIME.into(),
-                settings: vec![("passes".into(), "1".into())],
-                ..SuiteEntry::default()
-            },
-        );
+        entries.insert(0, SuiteEntry::from(format!("{} passes=1", test::PRIME).as_str()));
     }
     entries
 }

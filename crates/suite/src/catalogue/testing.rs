@@ -165,12 +165,8 @@ impl BenchOutcome {
 
     /// A figure of `metrics.other`.
     pub fn other(&self, id: &str, name: &str) -> f64 {
-        self.cell(id)
-            .metrics
-            .other
-            .get(name)
-            .unwrap_or_else(|| panic!("{id} has no {name}: {:?}", self.cell(id).metrics))
-            .value
+        let metrics = &self.cell(id).metrics;
+        metrics.value(name).unwrap_or_else(|| panic!("{id} has no {name}: {metrics:?}"))
     }
 }
 
@@ -184,14 +180,10 @@ impl TestBench {
             capacity_bytes,
             logical_block_bytes: 512,
             physical_block_bytes: 512,
-            max_transfer_bytes: None,
             max_in_flight: 64,
-            read_only: false,
-            discards: false,
             has_page_cache: true,
-            direct_refused: false,
-            keeps_data: false,
             engine: "virtual time".into(),
+            ..Facts::default()
         };
         let files = Err("there is no file system to put a file on".into());
         let target = TargetInfo { files, ..TargetInfo::unrestricted(kind, facts) };
@@ -221,22 +213,8 @@ impl TestBench {
 
     /// Plans these tests: `["seek path=direct", "prime span=1MiB passes=1"]`.
     pub fn plan(&self, tests: &[&str]) -> Result<Plan, PlanError> {
-        let entry = |line: &&str| {
-            let mut words = line.split_whitespace();
-            let test = words.next().unwrap_or_default().to_owned();
-            let settings = words
-                .filter_map(|word| word.split_once('='))
-                .map(|(name, value)| (name.to_owned(), value.into()));
-            SuiteEntry { test, settings: settings.collect(), ..SuiteEntry::default() }
-        };
-        let tests = tests.iter().map(entry).collect();
-        let suite = Suite {
-            name: "bench".into(),
-            about: String::new(),
-            time_limit_ns: self.time_limit_ns,
-            rounds: false,
-            tests,
-        };
+        let tests = tests.iter().map(|words| SuiteEntry::from(*words)).collect();
+        let suite = Suite { time_limit_ns: self.time_limit_ns, tests, ..Suite::default() };
         Plan::make(&suite, &Choice::default(), &self.target)
     }
 

@@ -57,13 +57,7 @@ impl RecordOps {
             settings: settings.all(),
             ..SuiteEntry::default()
         };
-        let suite = Suite {
-            name: KIND.name.into(),
-            about: String::new(),
-            time_limit_ns: None,
-            rounds: false,
-            tests: vec![entry],
-        };
+        let suite = Suite { tests: vec![entry], ..Suite::default() };
         let work = RecordOps { suite, size_bytes: size };
         // Settings that cannot be are told now, and not when everything is mounted.
         match work.plan(any_facts()) {
@@ -147,17 +141,12 @@ fn judge(end: RunEnd) -> Result<Vec<Cell>, WorkError> {
 
 fn any_facts() -> Facts {
     Facts {
-        capacity_bytes: 0,
         logical_block_bytes: 512,
         physical_block_bytes: 4096,
-        max_transfer_bytes: None,
         max_in_flight: 1,
-        read_only: false,
-        discards: false,
         has_page_cache: true,
-        direct_refused: false,
         keeps_data: true,
-        engine: String::new(),
+        ..Facts::default()
     }
 }
 

@@ -347,19 +347,8 @@ pub(crate) fn run_probe(
         files,
         ..TargetInfo::unrestricted(TargetKind::Block, device.facts().clone())
     };
-    let settings = settings.split_whitespace().filter_map(|word| word.split_once('='));
-    let entry = SuiteEntry {
-        test: Capacity.name().into(),
-        settings: settings.map(|(name, value)| (name.to_owned(), value.into())).collect(),
-        ..SuiteEntry::default()
-    };
-    let suite = Suite {
-        name: "trial".into(),
-        about: String::new(),
-        time_limit_ns: None,
-        rounds: false,
-        tests: vec![entry],
-    };
+    let entry = SuiteEntry::from(format!("{} {settings}", Capacity.name()).as_str());
+    let suite = Suite { tests: vec![entry], ..Suite::default() };
     let plan = Plan::make(&suite, &Choice::default(), &target)
         .expect("a medium of this size can be probed");
     let mut guarded = plan.guard(device);
