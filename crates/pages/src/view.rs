@@ -192,12 +192,8 @@ impl RunPage {
         parts.into_iter().filter(|(has, ..)| *has).map(|(_, id, title)| (id, title)).collect()
     }
 
-    fn title_of(&self, id: &str) -> &'static str {
-        self.parts.iter().find(|(known, _)| *known == id).map_or("", |(_, title)| title)
-    }
-
-    fn has(&self, id: &str) -> bool {
-        self.parts.iter().any(|(known, _)| *known == id)
+    fn title(&self, id: &str) -> Option<&'static str> {
+        self.parts.iter().find(|(known, _)| *known == id).map(|(_, title)| *title)
     }
 }
 
