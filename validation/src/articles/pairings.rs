@@ -53,7 +53,7 @@ pub const PAIRINGS: [Pairing; 12] = [
         ours: "run DEV --suite seeds:002 --only sequential-read --set sequential-read.block=1MiB --set sequential-read.total=96MiB",
         columns: &["dd-read-1m"] },
     Pairing { article: "002", tool: "iozone -i 0 -i 2 -I -r 4K -s 2m -o -O +r +D -f DIR/iozone.tmp",
-        ours: "run DIR --suite seeds --only record-ops --set record-ops.size=2MiB --set record-ops.forms=write,rewrite,random-read,random-write",
+        ours: "run DIR --suite seeds --only record-ops --set prime.span=16MiB --set prime.passes=1 --set record-ops.size=2MiB --set record-ops.forms=write,rewrite,random-read,random-write",
         columns: &["iozone-write-4k", "iozone-rewrite-4k", "iozone-random-read-4k", "iozone-random-write-4k"] },
     Pairing { article: "003", tool: "seeker DEV 3 1",
         ours: "run DEV --suite seeds --only seek --set seek.path=buffered --set seek.time=3s",

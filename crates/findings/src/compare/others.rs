@@ -171,8 +171,11 @@ fn is_of_a_curve(cell: &Cell) -> bool {
 
 /// Column of a cell, with its figure there.
 fn column(cell: &Cell) -> Option<(FigureColumn, Estimate)> {
-    let first = quantities(cell).into_iter().next()?;
-    Some(first).filter(|(column, _)| !matches!(column.family, "cpu" | "completion"))
+    let mut all = quantities(cell);
+    // The access time is what articles compare; the rate is its inverse.
+    let time = all.iter().position(|(column, _)| column.name == "seek-ms").unwrap_or(0);
+    let first = (time < all.len()).then(|| all.swap_remove(time));
+    first.filter(|(column, _)| !matches!(column.family, "cpu" | "completion"))
 }
 
 /// The figure by which a cell is compared: that of its column, which is independent of the tool.
@@ -184,6 +187,7 @@ fn known_by(cell: &Cell) -> Option<UsableEstimate<'_>> {
             "IOPS" => (metric::IOPS, 1.0),
             "seeks/s" => (metric::SEEKS_PER_S, 1.0),
             "groups/s" => (metric::GROUPS_PER_S, 1.0),
+            "ms" if column.family == "seek" => (metric::ACCESS_TIME_NS, 1e6),
             "ms" => ("mean_ms", 1.0),
             _ => return None,
         };
