@@ -13,6 +13,7 @@
 mod scale;
 mod svg;
 
+pub(crate) use scale::AxisScale;
 pub use scale::{AxisUnit, Scale};
 pub use svg::{draw, escape};
 

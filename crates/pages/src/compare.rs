@@ -13,27 +13,35 @@ use crate::chart::{
 };
 use crate::panels::Panel;
 use crate::view::{self, PanelView, TableView};
-use crate::{PageHead, filters};
+use crate::{PageHead, filters, forest};
 
 #[derive(Template)]
 #[template(path = "compare.html")]
 struct ComparisonPage {
     content: ComparisonContent,
+    /// Markup; empty for more than two media.
+    forest: String,
     levels: Option<TableView>,
     works: Vec<PanelView>,
     figures: Option<TableView>,
     matrices: Vec<TableView>,
 }
 
-/// The comparison as a page.
-pub fn comparison(comparison: &MediaComparison) -> String {
+/// The comparison as a page; of a change with the share that it may lose, if one was asked.
+pub fn comparison(comparison: &MediaComparison, allowed: Option<f64>) -> String {
     let content = content(comparison, Ranges::Without);
     let table = |part: &ComparisonPart, of: &str| {
         TableView::new(part.table.clone(), format!("{}{of}", part.title))
     };
     let works = content.works.iter().zip(&comparison.works);
     let matrices = content.matrices.iter();
+    let first = content.columns.iter().find(|(at, _)| *at == 0).map_or("", |(_, head)| head);
+    let forest = match content.pairs.is_empty() {
+        true => String::new(),
+        false => forest::draw(&content.pairs, first, allowed),
+    };
     let page = ComparisonPage {
+        forest,
         levels: content.levels.as_ref().map(|part| table(part, "")),
         works: works.map(|(part, work)| view::panel(panel(&content.columns, work, part))).collect(),
         figures: content.figures.as_ref().map(|part| table(part, "")),
@@ -128,8 +136,13 @@ mod tests {
         assert!(text.lines().next().is_some_and(|line| line.contains("Transcend")), "{text}");
         assert!(text.contains("a Raspberry Pi: SanDisk"), "{text}");
         assert!(details(&found, 80).contains("is faster at every size."));
-        let page = comparison(&found);
+        let page = comparison(&found, Some(0.1));
         assert!(page.contains("<table") && page.contains("SanDisk Extreme A1"), "{page}");
+        // Of each figure a row; lines at 1 and at the limit.
+        let (_, forest) = page.split_once("aria-labelledby=\"forest\"").expect("a forest plot");
+        let forest = forest.split("</svg>").next().unwrap_or_default();
+        let rows = forest.matches("<circle").count();
+        assert_eq!((rows, forest.matches("class=\"ref\"").count()), (12, 24), "{forest}");
     }
 
     #[test]
@@ -137,7 +150,9 @@ mod tests {
         let (mut one, other) = (demo::slow_card(), demo::good());
         one.medium.model = Some("</script><b>\u{1b}[2J".into());
         let found = findings::compare(&[one, other]);
-        assert!(!comparison(&found).contains("<b>") && !summary(&found, 80).contains('\u{1b}'));
+        assert!(
+            !comparison(&found, None).contains("<b>") && !summary(&found, 80).contains('\u{1b}')
+        );
     }
 
     #[test]

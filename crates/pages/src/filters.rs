@@ -6,7 +6,7 @@ use askama::{Result, Values};
 
 /// Units that are not parted from their number at the end of a line.
 const UNITS: [&str; 24] = [
-    "%", "ns", "us", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB",
+    "%", "ns", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB",
     "TB", "kB/s", "MB/s", "GB/s", "Mbit/s", "IOPS", "I/Os", "×", "°C",
 ];
 

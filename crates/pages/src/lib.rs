@@ -20,6 +20,7 @@ pub mod chart;
 mod compare;
 mod embedded_record;
 mod filters;
+mod forest;
 pub mod panels;
 pub mod view;
 

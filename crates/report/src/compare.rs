@@ -137,6 +137,16 @@ pub struct ComparisonPart {
     pub table: Table,
 }
 
+/// A figure of two media.
+pub struct ComparedPair {
+    /// Its name: "Random write, 4 KiB".
+    pub name: String,
+    /// "1.27x slower (1.26x to 1.27x)": the first medium against the second.
+    pub judged: String,
+    /// The ratio of the first to the second; above 1 the first is faster.
+    pub found: MediaRatio,
+}
+
 /// Content of a comparison, the same in every form.
 pub struct ComparisonContent {
     /// The names of all media.
@@ -157,6 +167,8 @@ pub struct ComparisonContent {
     pub ranks: Vec<(String, String)>,
     /// Media in the order of the columns, each with the head of its column.
     pub columns: Vec<(usize, String)>,
+    /// Of two media the figures of the first screen; empty for more.
+    pub pairs: Vec<ComparedPair>,
     /// Figures by block size, one for each of `MediaComparison::works`.
     pub works: Vec<ComparisonPart>,
     /// Other figures.
@@ -201,6 +213,7 @@ pub fn content(comparison: &MediaComparison, ranges: Ranges) -> ComparisonConten
             .into_iter()
             .map(|at| (at, names.head(at).to_owned()))
             .collect(),
+        pairs: short::pairs(comparison),
         works: comparison
             .works
             .iter()
@@ -355,10 +368,8 @@ fn judged(found: &MediaRatio) -> String {
         (FasterMedium::Same, Some([_, low, high])) => {
             format!("equal within 10 % ({low} to {high})")
         }
-        (_, Some([by, low, high])) => format!("cannot be told: {by} ({low} to {high})"),
-        (_, None) => {
-            format!("cannot be told: {}, without an interval", times(ratio))
-        }
+        (_, Some([by, low, high])) => format!("unclear: {by} ({low} to {high})"),
+        (_, None) => format!("unclear: {}, no interval", times(ratio)),
     }
 }
 

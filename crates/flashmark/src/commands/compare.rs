@@ -28,7 +28,7 @@ pub fn run(flags: &CompareFlags) -> Result {
     }
     let regression = allowed.map(|allowed| findings::regression(&comparison, allowed));
     if let Some(path) = &flags.html {
-        atomic_write(path, pages::comparison(&comparison).as_bytes()).or_internal()?;
+        atomic_write(path, pages::comparison(&comparison, allowed).as_bytes()).or_internal()?;
     }
     let json = || comparison_json(&comparison, regression.as_ref());
     match &flags.json {

@@ -23,7 +23,7 @@ pub(super) fn rows(comparison: &MediaComparison, ranges: Ranges) -> impl Iterato
         MediaRow {
             name: label(comparison, row),
             figures: row.figures.iter().map(figure).collect(),
-            of_pair: row.of_first.as_ref().map(super::judged).unwrap_or_default(),
+            pair: row.of_first,
             fastest: row.fastest,
         }
     })

@@ -1,7 +1,7 @@
 //! Comparison of one work in two or more matrices: its table with a row for each combination, and
 //! sentences.
 
-use findings::{CombinationRow, FasterMedium, FastestMedium, MatrixComparison, MediaComparison};
+use findings::{FasterMedium, FastestMedium, MatrixComparison, MediaComparison};
 use record::text::printable;
 
 use super::Ranges;
@@ -26,19 +26,10 @@ pub(super) fn table(
     let rows = matrix.rows.iter().map(|row| MediaRow {
         name: printable(&row.combination),
         figures: row.figures.iter().map(|it| it.map(|found| ranges.number(found))).collect(),
-        of_pair: of_pair(row),
+        pair: row.fastest.map(FastestMedium::of_first),
         fastest: row.fastest,
     });
     media_table("File system and scheduler", comparison, names, rows)
-}
-
-/// Comparison of the first of two media with the second.
-fn of_pair(row: &CombinationRow) -> String {
-    let Some(found) = row.fastest.map(FastestMedium::of_first) else { return String::new() };
-    match found.ci95 {
-        Some(_) => super::judged(&found),
-        None => format!("cannot be told: {}, one try", super::times(found.ratio)),
-    }
 }
 
 /// "Of 12 combinations A is faster in 5; 2 cannot be told."

@@ -7,8 +7,8 @@ use record::units::{KIB, MIB};
 
 use super::names::Names;
 use super::works::{MediaRow, media_table};
-use super::{ComparisonContent, Ranges, figures, noted, works};
-use crate::{text, words};
+use super::{ComparedPair, ComparisonContent, Ranges, figures, noted, works};
+use crate::{display, text, words};
 
 /// Most rows of the table.
 const ROWS: usize = 12;
@@ -39,7 +39,9 @@ pub(super) fn screen(
     }
     if !rows.is_empty() {
         out += &format!("\n{}\n", line(&sentence(comparison, &fastest, &names)));
-        out += &text::plain(&table(comparison, &names, rows), width);
+        let shown = main(rows);
+        let shown = shown.map(|row| MediaRow { name: fitted(&row.name), ..row });
+        out += &text::plain(&media_table("", comparison, &names, shown), width);
     }
     if !comparison.ranks.is_empty() {
         out += "\nBest for\n";
@@ -80,18 +82,35 @@ fn rows(comparison: &MediaComparison) -> Vec<(MediaRow, Option<u64>)> {
     of_works.chain(others).collect()
 }
 
+/// "Flush cost, f.., 4 KiB": a name that fits; its end tells it from others.
+fn fitted(name: &str) -> String {
+    match name.rsplit_once(", ") {
+        Some((head, end)) if display::width(name) > LONGEST => {
+            let room = LONGEST.saturating_sub(display::width(end) + 2);
+            format!("{}, {end}", text::short(head, room))
+        }
+        _ => text::short(name, LONGEST),
+    }
+}
+
+/// The figures of two media that its screen shows, each with the ratio of the first to the second.
+pub(super) fn pairs(comparison: &MediaComparison) -> Vec<ComparedPair> {
+    if comparison.media.len() != 2 {
+        return Vec::new();
+    }
+    let pair = |row: MediaRow| {
+        let found = row.pair?;
+        Some(ComparedPair { name: row.name, judged: super::judged(&found), found })
+    };
+    main(rows(comparison)).filter_map(pair).collect()
+}
+
 /// The main sizes where there are too many rows, in their order.
-fn table(
-    comparison: &MediaComparison,
-    names: &Names,
-    rows: Vec<(MediaRow, Option<u64>)>,
-) -> crate::tables::Table {
+fn main(rows: Vec<(MediaRow, Option<u64>)>) -> impl Iterator<Item = MediaRow> {
     let has_room = rows.len() <= ROWS;
     let is_main = |size: &Option<u64>| has_room || size.is_some_and(|it| MAIN_SIZES.contains(&it));
     let (main, rest): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, size)| is_main(size));
-    let shown = main.into_iter().chain(rest).take(ROWS);
-    let shown = shown.map(|(row, _)| MediaRow { name: text::short(&row.name, LONGEST), ..row });
-    media_table("", comparison, names, shown)
+    main.into_iter().chain(rest).take(ROWS).map(|(row, _)| row)
 }
 
 /// "B is faster in 7 of 9 figures; A in 1; in 1 no difference is significant."

@@ -1,7 +1,8 @@
 //! A kind of work of a comparison: its table, sentences about it, and its chart.
 
 use findings::{
-    ComparedFigure, FasterMedium, FastestMedium, MediaComparison, WorkComparison, WorkRow,
+    BlockSizePoint, ComparedFigure, FasterMedium, FastestMedium, MediaComparison, MediaRatio,
+    WorkComparison, WorkRow,
 };
 use record::text::{capitalised, printable};
 use record::units::{Bytes, significant};
@@ -29,8 +30,8 @@ pub(super) struct MediaRow {
     pub name: String,
     /// The figure of each medium.
     pub figures: Vec<Option<String>>,
-    /// The first of two media compared with the second.
-    pub of_pair: String,
+    /// The first of two media against the second.
+    pub pair: Option<MediaRatio>,
     pub fastest: Option<FastestMedium>,
 }
 
@@ -50,7 +51,8 @@ pub(super) fn media_table(
     for row in rows {
         let figure = |at: &usize| row.figures.get(*at).cloned().flatten();
         let figures = columns.iter().map(|at| figure(at).unwrap_or_else(|| "-".to_owned()));
-        let judged = if is_pair { row.of_pair } else { fastest(row.fastest, names) };
+        let pair = row.pair.as_ref().map(super::judged).unwrap_or_default();
+        let judged = if is_pair { pair } else { fastest(row.fastest, names) };
         let cells = std::iter::once(row.name).chain(figures).chain([judged]).collect();
         table.push(cells, Vec::new());
     }
@@ -78,17 +80,16 @@ pub(super) fn rows(
     work.rows.iter().map(move |row| MediaRow {
         name: Bytes(row.block_bytes).to_string(),
         figures: row.figures.iter().map(figure).collect(),
-        of_pair: of_pair(comparison, work, row),
+        pair: pair(comparison, work, row),
         fastest: row.fastest,
     })
 }
 
-/// Comparison of the first of two media with the second.
-fn of_pair(comparison: &MediaComparison, work: &WorkComparison, row: &WorkRow) -> String {
+/// The first of two media against the second.
+fn pair(comparison: &MediaComparison, work: &WorkComparison, row: &WorkRow) -> Option<MediaRatio> {
     let curve = comparison.curves.iter().find(|curve| curve.test == work.test);
-    let point = curve
-        .and_then(|curve| curve.points.iter().find(|point| point.block_bytes == row.block_bytes));
-    point.map(|point| super::judged(&point.found)).unwrap_or_default()
+    let is_it = |point: &&BlockSizePoint| point.block_bytes == row.block_bytes;
+    Some(curve?.points.iter().find(is_it)?.found)
 }
 
 /// "A: 3.10x B (2.90x to 3.30x)", "A or B".

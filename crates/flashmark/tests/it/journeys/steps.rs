@@ -131,11 +131,11 @@ fn answers(walk: &Walk<'_>) -> Result<(), String> {
     }
     let page = walk.at("answers.html");
     walk.done(&["report", "latest", "--html", word(&page)])?;
-    let page = fs::read_to_string(page).map_err(|error| error.to_string())?;
+    let page = fs::read_to_string(page).map_err(|error| error.to_string())?.replace('\u{a0}', " ");
     let (screen, record) = (walk.done(&["show", "--details"])?, walk.record()?);
     let kept = Record::from_json(&record.to_string()).map_err(|error| error.to_string())?;
     for (_, answer) in report::text::answers(&kept) {
-        let is_shown = page.contains(&pages::chart::escape(&answer));
+        let is_shown = page.contains(&pages::chart::escape(&answer).replace('\u{a0}', " "));
         ensure(is_shown, || format!("'{answer}' is not on the page"))?;
     }
     for question in ["genuine", "fit", "healthy"] {
