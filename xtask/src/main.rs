@@ -6,7 +6,6 @@ mod docs;
 mod generated;
 mod layers;
 mod programs;
-mod release_notes;
 mod schema;
 mod tasks;
 

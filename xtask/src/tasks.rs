@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
-use crate::{dist, docs, generated, layers, programs, release_notes, schema};
+use crate::{dist, docs, generated, layers, programs, schema};
 
 /// The workspace's own tools.
 #[derive(Parser)]
@@ -21,8 +21,6 @@ pub enum Task {
         /// The directory.
         prefix: PathBuf,
     },
-    /// Prints what a release says of itself, from CHANGELOG.md.
-    ReleaseNotes(release_notes::Flags),
     /// Builds the static programs of a target; writes archive, packages and checksums to target/dist.
     Dist(dist::Flags),
 }
@@ -36,7 +34,6 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Pages { prefix } => programs::programs()
             .iter()
             .try_for_each(|(program, _)| dist::documents::of_the_flags(program, &prefix)),
-        Task::ReleaseNotes(flags) => release_notes::run(root, &flags),
         Task::Dist(flags) => dist::run(root, &flags),
     }
 }

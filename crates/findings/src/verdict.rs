@@ -21,7 +21,7 @@ use crate::conclusions::speed::flush::Flush;
 use crate::figures::figure::{self, size};
 use crate::figures::written_share::{self, Share};
 use crate::figures::{Figures, genuineness, usability};
-use crate::phrases::{FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, ONCE_LOST, RANDOM_WRITES};
+use crate::phrases::{FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, RANDOM_WRITES};
 
 /// The verdict on a use; `None` if its needs were not measured, or the figures are not the
 /// medium's.
@@ -41,7 +41,10 @@ pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
 
 /// Reason why nothing can be said of any use.
 pub(crate) fn withheld(record: &Record) -> Option<&'static str> {
-    let open = || genuineness::is_damage_open(record).then_some(ONCE_LOST);
+    let open = || {
+        genuineness::is_damage_open(record)
+            .then_some("its probe lost data or failed, which was not tried twice")
+    };
     usability::is_host_cached(record).then_some(HOST_CACHED).or_else(open)
 }
 

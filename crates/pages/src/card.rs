@@ -108,7 +108,7 @@ fn scale(top: f64, bottom: f64) -> String {
         let x = place(times);
         let _ =
             write!(out, "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{top:.0}\" y2=\"{bottom:.0}\"/>");
-        text_at(&mut out, "soft", x - 8.0, bottom + 14.0, &words::times(times));
+        text_at(&mut out, "soft", x - 8.0, bottom + 14.0, &record::units::times(times));
     }
     text_at(
         &mut out,

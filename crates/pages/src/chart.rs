@@ -1,14 +1,9 @@
 //! Charts as data: described once, drawn everywhere from that description.
 //!
-//! The writer is our own. The charts of a report are a dozen line charts on linear or logarithmic
-//! axes, and they need features in which chart libraries are weakest: axes that say KiB and "1 in
-//! 100", intervals, and a page of a few kilobytes that works from a file, without scripts, in
-//! print, in the dark and on a phone, under a strict content security policy. plotters clips the
-//! last tick label and has no style sheets; ECharts adds 740 kB to every report and draws nothing
-//! without JavaScript; uPlot is small but still needs a canvas and a script. A few hundred lines
-//! that turn a [`Chart`] into SVG do all of that, are tested like any other pure function, and draw
-//! the same picture everywhere. The two dozen lines of script on the page only make tooltips
-//! quicker.
+//! The writer is our own: charts need axes that say KiB and "1 in 100", intervals, and a page of a
+//! few kilobytes that works from a file, without scripts, in print, in the dark and on a phone,
+//! under a strict content security policy. plotters has no style sheets, ECharts and uPlot draw
+//! nothing without JavaScript.
 
 mod scale;
 mod svg;

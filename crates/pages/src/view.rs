@@ -254,7 +254,7 @@ fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
         n,
         stop: row.stop(),
         worst: row.worst(),
-        times: row.times_disk.map(|times| words::times(times) + " ×").unwrap_or_default(),
+        times: row.times_disk.map(|times| record::units::times(times) + " ×").unwrap_or_default(),
         slow: row.times_disk.is_some_and(|times| times < 1.0),
         impossible: row.shown.is_impossible(),
         why,

@@ -178,6 +178,22 @@ pub fn without_unit<'a>(interval: &'a str, figure: &str) -> &'a str {
     interval.strip_suffix(&unit).unwrap_or(interval)
 }
 
+/// A ratio with two digits: "0.55", "12".
+pub fn times(ratio: f64) -> String {
+    let decimals =
+        if ratio > 0.0 { (1 - ratio.log10().floor() as i32).clamp(0, 6) as usize } else { 0 };
+    format!("{ratio:.decimals$}")
+}
+
+/// A ratio in words: "41x slower than", "3.2x faster than".
+pub fn against(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 1.05 => format!("{}x faster than", times(ratio)),
+        ratio if ratio <= 1.0 / 1.05 => format!("{}x slower than", times(1.0 / ratio)),
+        _ => "about as fast as".to_owned(),
+    }
+}
+
 impl fmt::Display for Bytes {
     /// Writes exact binary sizes in binary units ("4 KiB", "1 GiB"), everything else in decimal
     /// ones ("31.9 GB").

@@ -276,23 +276,28 @@ fn title(curve: &Curve) -> String {
     )
 }
 
-/// Rank order of the media: "1. X (good, random writes of 4 KiB: 1480 IOPS) or Y (..); 3. Z (..).
-/// Not ranked: W (commits were not measured)".
+/// Rank order of the media with all that is known: "X (good, random writes of 4 KiB: 1480 IOPS) or Y
+/// (..), then Z (..). Not ranked: W (commits were not measured)".
 fn order(rank: &findings::Rank) -> String {
+    let named =
+        |(name, why): &(String, String)| format!("{} ({})", printable(name), printable(why));
+    let left_out: Vec<String> = rank.left_out.iter().map(named).collect();
+    let left_out = Some(left_out.join(", ")).filter(|names| !names.is_empty());
+    ranked(rank, rank_text) + &left_out.map(|it| format!(". Not ranked: {it}")).unwrap_or_default()
+}
+
+/// The media in their order, each with what is said of it.
+fn ranked(rank: &findings::Rank, said: impl Fn(&findings::RankPlace) -> String) -> String {
     let mut text = String::new();
     for (at, place) in rank.order.iter().enumerate() {
-        let is_shared = at > 0 && rank.order[at - 1].place == place.place;
-        text += &match at {
-            _ if is_shared => " or ".to_owned(),
-            0 => format!("{}. ", place.place),
-            _ => format!("; {}. ", place.place),
+        text += match at {
+            0 => "",
+            _ if rank.order[at - 1].place == place.place => " or ",
+            _ => ", then ",
         };
-        text += &format!("{} ({})", printable(&place.name), rank_text(place));
+        text += &format!("{} ({})", printable(&place.name), said(place));
     }
-    let left_out = rank.left_out.iter();
-    let named: Vec<String> =
-        left_out.map(|(name, why)| format!("{} ({})", printable(name), printable(why))).collect();
-    if named.is_empty() { text } else { format!("{text}. Not ranked: {}", named.join(", ")) }
+    text
 }
 
 /// "good, few samples, random writes of 4 KiB: 1480 IOPS (1450 to 1500)".

@@ -299,22 +299,6 @@ pub fn clipped(text: &str, width: usize) -> String {
     display::split(text, width.saturating_sub(1)).0.to_owned() + "…"
 }
 
-/// A ratio with two digits: "0.55", "12".
-pub fn times(ratio: f64) -> String {
-    let decimals =
-        if ratio > 0.0 { (1 - ratio.log10().floor() as i32).clamp(0, 6) as usize } else { 0 };
-    format!("{ratio:.decimals$}")
-}
-
-/// A ratio in words: "41x slower than", "3.2x faster than".
-pub fn against(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= 1.05 => format!("{}x faster than", times(ratio)),
-        ratio if ratio <= 1.0 / 1.05 => format!("{}x slower than", times(1.0 / ratio)),
-        _ => "about as fast as".to_owned(),
-    }
-}
-
 /// "3 caveats"; empty for none.
 pub(crate) fn counted(n: usize, noun: &str) -> String {
     if n == 0 { String::new() } else { count(n, noun) }

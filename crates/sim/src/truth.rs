@@ -212,19 +212,6 @@ pub fn random_write_iops(profile: &Profile, block_bytes: u64, span_bytes: u64, s
     iops(profile, &SteadyLoad::random_write(block_bytes, span_bytes), seed)
 }
 
-/// IOPS of random reads in the long run at queue depth 1, in a span from the middle of the medium
-/// on.
-pub fn random_read_iops(profile: &Profile, block_bytes: u64, span_bytes: u64, seed: u64) -> f64 {
-    iops(profile, &SteadyLoad::random_read(block_bytes, span_bytes), seed)
-}
-
-/// Sequential rate in bytes per second in the long run, from the middle of the medium on, over 1
-/// GiB again and again.
-pub fn sequential_bps(profile: &Profile, direction: Direction, block_bytes: u64, seed: u64) -> f64 {
-    let work = SteadyLoad { direction, ..SteadyLoad::sequential_write(block_bytes, 1 << 30) };
-    iops(profile, &work, seed) * block_bytes as f64
-}
-
 /// First byte of the second half of a medium, at a multiple of 8 MiB.
 pub(crate) fn middle_bytes(capacity_bytes: u64) -> u64 {
     const GRAIN: u64 = 8 << 20;

@@ -76,7 +76,7 @@ pub(crate) fn grade_class(
 pub(crate) fn place(figure: HeadlineFigure, value: f64) -> String {
     let stick = figure.entry().yardstick;
     // For a stall it is the ratio of times: "13× limit" is bad.
-    let ratio = format!("{}×\u{a0}{}", words::times(value / stick.value), stick.name);
+    let ratio = format!("{}×\u{a0}{}", record::units::times(value / stick.value), stick.name);
     match figure.entry().classes.iter().rev().find(|class| value >= class.value) {
         Some(class) => format!("{ratio}, {}", class.name),
         None => ratio,
@@ -91,7 +91,7 @@ fn limit(figure: HeadlineFigure, value: f64) -> String {
 /// Comparison with the yardsticks in a sentence.
 pub(crate) fn place_in_full(figure: HeadlineFigure, value: f64) -> String {
     let stick = figure.entry().yardstick;
-    let mut text = format!("{} times {}", words::times(value / stick.value), stick.meaning);
+    let mut text = format!("{} times {}", record::units::times(value / stick.value), stick.meaning);
     if figure.unit() != FigureUnit::Ns {
         text += &format!(" ({})", limit(figure, stick.value));
     }

@@ -200,15 +200,6 @@ pub(crate) fn times(ratio: f64) -> String {
     if ratio >= 9.95 { format!("{ratio:.0}x") } else { format!("{ratio:.1}x") }
 }
 
-/// A ratio to a yardstick: "41x slower than", "3.2x faster than".
-pub(crate) fn against(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= 1.05 => format!("{} faster than", times(ratio)),
-        ratio if ratio <= 1.0 / 1.05 => format!("{} slower than", times(1.0 / ratio)),
-        _ => "about as fast as".to_owned(),
-    }
-}
-
 /// A cell by its id, its form, its block size, and of random I/O its span: "random-write/2, 4 KiB,
 /// span 1 GiB".
 pub(crate) fn named(cell: &Cell) -> String {

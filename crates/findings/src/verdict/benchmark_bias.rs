@@ -2,7 +2,6 @@
 
 use record::{Finding, Severity};
 
-use crate::phrases::OVERSTATED;
 use crate::verdict::conditions::listed;
 
 /// Findings that prove this, with their words in the verdict.
@@ -20,7 +19,7 @@ fn reasons(findings: &[Finding]) -> impl Iterator<Item = &'static str> {
 
 /// "Benchmarks overstate it: it is fast only in small spans."
 pub fn overstatement(findings: &[Finding]) -> Option<String> {
-    listed(reasons(findings)).map(|reasons| format!("{OVERSTATED} {reasons}."))
+    listed(reasons(findings)).map(|reasons| format!("Benchmarks overstate it: {reasons}."))
 }
 
 /// Adds the reasons of the overstatement at the start of the verdict.

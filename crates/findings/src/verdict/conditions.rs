@@ -5,7 +5,7 @@ use crate::conclusions::speed::flush::Flush;
 use crate::conclusions::speed::{caches, throttling};
 use crate::figures::figure;
 use crate::figures::genuineness::{self, Genuineness};
-use crate::phrases::{FLUSH_UNTESTED, STAYS_FAST};
+use crate::phrases::FLUSH_UNTESTED;
 use record::units::{KIB, MIB};
 use record::{Flag, Record, TargetKind, metric, test};
 
@@ -56,7 +56,10 @@ fn lasting(record: &Record, is_part: bool) -> Option<String> {
     let heats = flags_of_writes(record).any(|flag| matches!(flag, Flag::MayGetHot { .. }));
     let when = [(is_part, "everywhere"), (fills, "with full caches"), (heats, "when hot")];
     let when = listed(when.into_iter().filter(|(is_open, _)| *is_open).map(|(_, when)| when))?;
-    Some(format!("{} {when}", if is_part { "whether it is so fast" } else { STAYS_FAST }))
+    Some(format!(
+        "{} {when}",
+        if is_part { "whether it is so fast" } else { "whether it stays this fast" }
+    ))
 }
 
 /// True if writes may have gone to a cache that is not full yet.

@@ -5,7 +5,6 @@ use record::Estimate;
 use record::units::{Bytes, significant};
 
 use super::medium_row::{BlockReads, Figures, MediumRow, RandomReads};
-use crate::words;
 
 /// Random reads and writes a second of a laptop disk of 5400 rpm, the yardstick of article 002.
 const YARDSTICK_IOPS: f64 = 90.0;
@@ -42,7 +41,7 @@ fn as_fast(one: Estimate, other: Estimate) -> String {
     if !is_below(one, other) && !is_below(other, one) {
         return "as fast as".to_owned();
     }
-    format!("{} times as fast as", words::times(one.value / other.value))
+    format!("{} times as fast as", record::units::times(one.value / other.value))
 }
 
 /// True if the interval of a figure is below that of another.
@@ -97,7 +96,7 @@ fn in_sequence(figures: &Figures, published: &[MediumRow]) -> Option<String> {
 
 fn yardstick(figures: &Figures) -> Option<String> {
     let iops = figures.get("iozone-random-write-4k")?.value;
-    let against = words::against(iops / YARDSTICK_IOPS);
+    let against = record::units::against(iops / YARDSTICK_IOPS);
     Some(format!(
         "{} random writes of 4 KiB a second: {against} a disk of 5400 rpm, which does {YARDSTICK_IOPS}.",
         significant(iops)

@@ -1,13 +1,12 @@
 //! A comparison on one screen: a sentence, one table of the main figures, and the best medium for
 //! each use. The rest is counted.
 
-use findings::{FasterMedium, FastestMedium, MediaComparison, Rank};
-use record::text::printable;
+use findings::{FasterMedium, FastestMedium, MediaComparison, RankPlace};
 use record::units::{KIB, MIB};
 
 use super::names::Names;
 use super::works::{MediaRow, media_table};
-use super::{ComparedPair, ComparisonContent, Ranges, figures, noted, works};
+use super::{ComparedPair, ComparisonContent, Ranges, figures, noted, ranked, works};
 use crate::{display, text, words};
 
 /// Most rows of the table.
@@ -46,8 +45,13 @@ pub(super) fn screen(
     if !comparison.ranks.is_empty() {
         out += "\nBest for\n";
     }
+    // "a1 (good), then class10 (not suitable)".
+    let level = |it: &RankPlace| noted(&[it.level, it.caveat.as_deref().unwrap_or_default()]);
     out.extend(
-        comparison.ranks.iter().map(|rank| item(&format!("{}: {}", rank.name, order(rank)))),
+        comparison
+            .ranks
+            .iter()
+            .map(|rank| item(&format!("{}: {}", rank.name, ranked(rank, level)))),
     );
     out += if content.more_runs.is_empty() { "" } else { "\n" };
     out.extend(content.more_runs.iter().map(|it| line(it)));
@@ -142,20 +146,4 @@ fn sentence(
     let open = open.map(|open| format!("in {open} no difference is significant"));
     let parts: Vec<String> = std::iter::once(first).chain(others).chain(open).collect();
     parts.join("; ") + "."
-}
-
-/// "a1 (good), then class10 (not suitable)": the media in their order, each with its level and what
-/// qualifies it.
-fn order(rank: &Rank) -> String {
-    let mut text = String::new();
-    for (at, place) in rank.order.iter().enumerate() {
-        text += match at {
-            0 => "",
-            _ if rank.order[at - 1].place == place.place => " or ",
-            _ => ", then ",
-        };
-        let notes = noted(&[place.level, place.caveat.as_deref().unwrap_or_default()]);
-        text += &format!("{} ({notes})", printable(&place.name));
-    }
-    text
 }

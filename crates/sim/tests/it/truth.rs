@@ -2,7 +2,6 @@
 
 use flashmark_sim::Profile;
 use flashmark_sim::truth::{self, SteadyLoad};
-use record::Direction;
 
 use crate::common::*;
 
@@ -22,7 +21,7 @@ fn truth_is_the_arithmetic_of_the_profile() {
 
 #[test]
 fn caches_are_full_before_the_truth_begins() {
-    let rate = |name| truth::sequential_bps(profile(name), Direction::Write, MIB, 1) / 1e6;
+    let rate = |name| truth::headline(profile(name), 1).write_bps / 1e6;
     assert!((44.0..46.0).contains(&rate("usb3-modern")));
     assert!((155.0..161.0).contains(&rate("ssd-pslc")));
     let hot = rate("throttler");

@@ -11,7 +11,7 @@ use crate::conclusions::health::waits::{self, Hangs};
 use crate::figures::sectors::number;
 use crate::figures::{genuineness, usability};
 use crate::finding_builder::FindingBuilder;
-use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA, WENT_AWAY};
+use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE};
 
 /// `io-error`: the kind of failure, or a test that ended with an error.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
@@ -151,7 +151,9 @@ fn went_away(record: &Record) -> Option<FindingBuilder> {
     };
     let between = || waits::gone_in(record).map(str::to_owned);
     let turn = in_cell().or_else(between)?;
-    let statement = format!("The device went away during {turn}: {WENT_AWAY}");
+    let statement = format!(
+        "The device went away during {turn}: it was unplugged, or its reader or its port reset it. Nothing is known of the medium itself by that. Try another reader, port or cable, and run it again."
+    );
     Some(FindingBuilder::warning("io-error", statement).outcome(Outcome::DeviceGone))
 }
 
@@ -218,12 +220,12 @@ fn one_error(cell: &Cell) -> String {
 fn of_extent(extent: DamageExtent, is_fake: bool) -> String {
     match extent {
         DamageExtent::Area(at) if !is_fake => {
-            format!("{ONE_AREA} I/Os fail {at} and work elsewhere.")
+            format!("One area fails: I/Os fail {at} and work elsewhere.")
         }
         DamageExtent::Area(at) => format!("It fails {at}."),
         DamageExtent::Range(at) => format!("It fails in places {at}."),
         DamageExtent::Beyond(at) => format!("It fails beyond {at}."),
-        DamageExtent::AllOver => MANY_PLACES.to_owned(),
+        DamageExtent::AllOver => "It fails in places all over it.".to_owned(),
         DamageExtent::Unknown => "It fails in some places.".to_owned(),
     }
 }

@@ -34,9 +34,8 @@ pub(crate) enum Flush<'a> {
 pub(crate) struct FlushCostTimes<'a> {
     write: UsableEstimate<'a>,
     flush: UsableEstimate<'a>,
-    /// Time in ns of an idle flush, which may be zero: value, interval.
-    idle: (f64, [f64; 2]),
-    idle_number: EvidenceNumber,
+    /// Time in ns of an idle flush, which may be zero, with its interval.
+    idle: EvidenceNumber,
 }
 
 impl<'a> FlushCostTimes<'a> {
@@ -52,14 +51,14 @@ impl<'a> FlushCostTimes<'a> {
         Some(FlushCostTimes {
             write: known(metric::WRITE_NS)?,
             flush: known(metric::FLUSH_NS)?,
-            idle: (idle.value, idle_ends),
-            idle_number: EvidenceNumber { ci95, n, ..of },
+            idle: EvidenceNumber { ci95, n, ..of },
         })
     }
 
     /// Least extra time in ns of a flush with something to write.
     fn emptying_ns(&self) -> f64 {
-        ends(&self.flush)[0] - self.idle.1[1]
+        let idle = self.idle.ci95.map_or(self.idle.value, |[_, high]| high);
+        ends(&self.flush)[0] - idle
     }
 
     /// Least and most time in ns of a write and its flush.
@@ -202,21 +201,21 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             format!(
                 "A flush after a small write takes {}, an idle flush {}: the flush empties its cache, {FLUSH_EMPTIES}.",
                 ns(times.flush.value),
-                ns(times.idle.0)
+                ns(times.idle.value)
             ),
         )
         .figures([&times.write, &times.flush])
-        .note(times.idle_number),
+        .note(times.idle),
         Flush::Unclear(times) => {
             let cost = times.as_ref().map(|times| {
-                format!("a flush after a small write takes {}, an idle flush {}. ", ns(times.flush.value), ns(times.idle.0))
+                format!("a flush after a small write takes {}, an idle flush {}. ", ns(times.flush.value), ns(times.idle.value))
             });
             let statement = format!(
                 "Cannot be told here: {FLUSH_UNTESTED}; {}Only a power cut can show it.",
                 cost.unwrap_or_else(|| "the cost of a flush is not certain enough. ".to_owned())
             );
             times.iter().fold(FindingBuilder::info("flush", statement), |draft, times| {
-                draft.figures([&times.write, &times.flush]).note(times.idle_number.clone())
+                draft.figures([&times.write, &times.flush]).note(times.idle.clone())
             })
         }
     };

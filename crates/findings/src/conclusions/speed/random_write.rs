@@ -41,7 +41,7 @@ fn yardstick(record: &Record) -> Option<Finding> {
     let statement = format!(
         "Random writes of {block} reach {}: {} a 5400 rpm laptop disk (90 IOPS).",
         weaker.with_interval(),
-        figure::against(times)
+        record::units::against(times)
     );
     let draft = match () {
         () if merges => FindingBuilder::warning(
