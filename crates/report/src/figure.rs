@@ -144,7 +144,9 @@ pub(crate) fn impossible_text(flag: &Flag) -> String {
 fn fact(name: &str) -> Option<&'static str> {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     Some(match name {
-        metric::REAL_BYTES => "exact",
+        metric::REAL_BYTES | metric::WRAP_BYTES | metric::CACHE_BYTES | "type" => "exact",
+        metric::OVERWHELMED_BYTES => "exact",
+        _ if begins(&["marks_", "probe_"]) => "count",
         metric::DEBT_NS => "total",
         metric::CPU_NS_PER_IO | metric::RUN_DELAY_NS => "mean",
         _ if begins(&["slowest_", "min_"]) => "minimum",
