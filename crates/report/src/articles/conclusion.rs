@@ -2,12 +2,10 @@
 //! measured.
 
 use record::Estimate;
+use record::figures::DISK_IOPS;
 use record::units::{Bytes, significant};
 
 use super::medium_row::{BlockReads, Figures, MediumRow, RandomReads};
-
-/// Random reads and writes a second of a laptop disk of 5400 rpm, the yardstick of article 002.
-const YARDSTICK_IOPS: f64 = 90.0;
 
 /// The conclusion of an article (its number) from the figures of a run; `published` has those of
 /// the article's media.
@@ -96,9 +94,9 @@ fn in_sequence(figures: &Figures, published: &[MediumRow]) -> Option<String> {
 
 fn yardstick(figures: &Figures) -> Option<String> {
     let iops = figures.get("iozone-random-write-4k")?.value;
-    let against = record::units::against(iops / YARDSTICK_IOPS);
+    let against = record::units::against(iops / DISK_IOPS);
     Some(format!(
-        "{} random writes of 4 KiB a second: {against} a disk of 5400 rpm, which does {YARDSTICK_IOPS}.",
+        "{} random writes of 4 KiB a second: {against} a disk of 5400 rpm, which does {DISK_IOPS}.",
         significant(iops)
     ))
 }
