@@ -185,7 +185,8 @@ pub enum FitFlag {
 #[derive(Debug, Args)]
 pub struct WatchFlags {
     /// Devices or partitions: kernel names (sda1), paths, or names under /dev/disk/by-id.
-    #[arg(required = true, value_name = "DEV")]
+    /// Without any, all disks, from boot to now.
+    #[arg(value_name = "DEV")]
     pub devices: Vec<String>,
     /// Interval between reports, for example 1s or 100ms.
     #[arg(long, default_value = "1s", value_name = "DURATION")]

@@ -136,9 +136,6 @@ pub fn without_target(error: &clap::Error) -> Option<String> {
             "TARGET is a directory on the medium (flashmark {command} /media/stick), a device \
              (/dev/sdX; `flashmark list` shows them) or a simulated medium (sim:a1)."
         )),
-        "<DEV>..." | "<DEV>" => Some(
-            "DEV is a device, by its name (sda, /dev/sda); `flashmark list` shows them.".to_owned(),
-        ),
         _ => None,
     }
 }

@@ -11,8 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::{DeviceNumber, DiskStats, Node, Roots};
-use record::Activity;
 use record::alike::closest;
+use record::{Activity, Counters};
 
 pub use table::{header, line, object, shown};
 
@@ -147,6 +147,17 @@ impl Watched {
 /// Reads the counters of all devices at once.
 pub fn look(roots: &Roots) -> CounterSnapshot {
     CounterSnapshot { at_ns: blockio::now_ns(), all: host::diskstats(roots) }
+}
+
+/// Every disk that has moved anything since boot, and a look at boot, when nothing was counted.
+pub fn since_boot(roots: &Roots) -> (Vec<Watched>, CounterSnapshot) {
+    let has_moved = |disk: &DiskStats| disk.counters != Counters::default();
+    let is_disk = |disk: &DiskStats| roots.sys.join("block").join(&disk.name).exists();
+    let known = host::diskstats(roots).into_iter().filter(|disk| is_disk(disk) && has_moved(disk));
+    let all: Vec<DiskStats> =
+        known.map(|disk| DiskStats { counters: Counters::default(), ..disk }).collect();
+    let watched = all.iter().filter_map(|disk| find(roots, &disk.name).ok()).collect();
+    (watched, CounterSnapshot { at_ns: 0, all })
 }
 
 #[cfg(test)]

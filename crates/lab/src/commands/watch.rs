@@ -28,11 +28,10 @@ pub fn run(flags: &WatchFlags) -> Result {
         return usage("--count 0: nothing would be shown; leave it out to watch until Ctrl-C");
     }
     let roots = Roots::default();
-    let watched: Vec<Watched> = flags
-        .devices
-        .iter()
-        .map(|asked| watch::find(&roots, asked).or_usage())
-        .collect::<Result<_>>()?;
+    let asked = flags.devices.iter().map(|asked| watch::find(&roots, asked).or_usage());
+    let asked: Vec<Watched> = asked.collect::<Result<_>>()?;
+    let boot = asked.is_empty().then(|| watch::since_boot(&roots));
+    let (watched, boot) = boot.map_or((asked, None), |(all, boot)| (all, Some(boot)));
     let stop = signals::listen()?;
     let form = match flags.json {
         true => Form::Json,
@@ -40,6 +39,15 @@ pub fn run(flags: &WatchFlags) -> Result {
         false => Form::Lines,
     };
     let mut watch = Watch { roots, watched, interval, form };
+    if let Form::Lines = watch.form {
+        show(&format!("{}\n", watch::header()))?;
+    }
+    if let Some(boot) = boot {
+        let rows = watch.rows(&boot, &watch::look(&watch.roots)).or_usage()?;
+        if !watch.show_rows(&rows)? || flags.count.is_none() {
+            return Ok(Exit::Done);
+        }
+    }
     watch.go(flags.count, &stop)
 }
 
@@ -72,9 +80,6 @@ impl Watch {
     /// Watches until enough was seen, a signal comes, or a device vanishes; prints totals at the
     /// end.
     fn go(&mut self, count: Option<u64>, stop: &AtomicBool) -> Result {
-        if let Form::Lines = self.form {
-            show(&format!("{}\n", watch::header()))?;
-        }
         let first = watch::look(&self.roots);
         let begun = Instant::now();
         let mut before = first.clone();

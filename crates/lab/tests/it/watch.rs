@@ -56,6 +56,15 @@ fn watch_counts_the_io_of_the_device() {
     assert!(total("r/s").round() >= 1000.0 && total("rkB/s").round() >= 4000.0);
     assert!(seen.iter().all(|look| look["disk_device"] == medium.name()));
     assert!(summary.contains("All together") && summary.contains(medium.name()), "{summary}");
+
+    // Without a device it tells of all disks, from boot on.
+    let text = Flashmark::new().done("watch --json").out;
+    let mut rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let row = rows.find(|row| row["disk_device"] == medium.name()).unwrap();
+    let writes = (row["w/s"].as_f64().unwrap() * row["interval_s"].as_f64().unwrap()).round();
+    let stat = std::fs::read_to_string(format!("/sys/block/{}/stat", medium.name())).unwrap();
+    let counted: f64 = stat.split_whitespace().nth(4).unwrap().parse().unwrap();
+    assert!((50.0..=counted).contains(&writes), "{writes} of {counted}");
 }
 
 /// A disk of this machine.
