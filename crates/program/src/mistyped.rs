@@ -131,11 +131,10 @@ pub fn without_target(error: &clap::Error) -> Option<String> {
         return None;
     };
     let command = std::env::args().nth(1)?;
-    match missing.last()?.as_str() {
-        "<TARGET>" => Some(format!(
+    (missing.last()? == "<TARGET>").then(|| {
+        format!(
             "TARGET is a directory on the medium (flashmark {command} /media/stick), a device \
              (/dev/sdX; `flashmark list` shows them) or a simulated medium (sim:a1)."
-        )),
-        _ => None,
-    }
+        )
+    })
 }

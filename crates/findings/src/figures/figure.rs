@@ -105,7 +105,8 @@ impl<'a> UsableEstimate<'a> {
 
     /// The figure with its unit: "2.31 IOPS".
     pub fn text(&self) -> String {
-        self.bounded(&quantity(self.name, self.value))
+        let text = quantity(self.name, self.value);
+        self.bound.map(|bound| format!("{} {text}", bound.words())).unwrap_or(text)
     }
 
     /// The figure with its unit and its interval: "2.31 IOPS (2.20 to 2.41)".
@@ -127,14 +128,7 @@ impl<'a> UsableEstimate<'a> {
         if (Estimate { value: self.value, ci95: self.ci95, n: self.n }).is_open() {
             return format!("{text} (interval {OPEN_INTERVAL})");
         }
-        format!(
-            "{text} ({})",
-            without_unit(&interval(self.name, [low, high]), &quantity(self.name, self.value))
-        )
-    }
-
-    fn bounded(&self, text: &str) -> String {
-        self.bound.map_or_else(|| text.to_owned(), |bound| format!("{} {text}", bound.words()))
+        format!("{text} ({})", without_unit(&interval(self.name, [low, high]), &text))
     }
 }
 
@@ -177,9 +171,7 @@ impl Ratio {
     pub fn is_above(&self, threshold: f64) -> bool {
         self.value > threshold && self.ci95.is_some_and(|[low, _]| low > threshold)
     }
-}
 
-impl Ratio {
     /// "3.03 (2.9 to 3.2)": with its interval.
     pub fn text(&self) -> String {
         let ends = self

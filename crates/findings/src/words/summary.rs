@@ -11,7 +11,7 @@ use record::{
 
 use crate::conclusions::genuine::{no_sign, read_back};
 use crate::conclusions::health::{failing, waits};
-use crate::conclusions::host::not_of_a_medium;
+use crate::conclusions::host::not_of_a_medium::NoMedium;
 use crate::conclusions::speed::stalls;
 use crate::figures::figure::UsableEstimate;
 use crate::figures::genuineness::{self, Genuineness};
@@ -131,8 +131,8 @@ fn probe_error(record: &Record) -> Option<&str> {
 }
 
 fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
-    if let Some(why) = not_of_a_medium::with_step(record) {
-        return (Answer::NotTested, why);
+    if let Some(none) = NoMedium::of(record) {
+        return (Answer::NotTested, none.with_step());
     }
     let text = |id| statement(findings, id);
     let (answer, why) = match genuineness::of(record) {
@@ -177,8 +177,8 @@ fn looked_at(record: &Record, by_probe: &str) -> Option<u64> {
 
 fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String) {
     let verdict = statement(findings, "verdict");
-    if let Some((why, _)) = not_of_a_medium::of(record) {
-        return (Answer::NotTested, why.to_owned());
+    if let Some(none) = NoMedium::of(record) {
+        return (Answer::NotTested, none.what.to_owned());
     }
     let is_fault = |finding: &Finding| {
         finding.severity == Severity::Failure && !is_verdict(finding) && finding.id != "claim"
@@ -266,8 +266,8 @@ fn health_fault(findings: &[Finding]) -> Option<&Finding> {
 }
 
 fn healthy(record: &Record, findings: &[Finding]) -> (Answer, String) {
-    if let Some((why, _)) = not_of_a_medium::of(record) {
-        return (Answer::NotTested, why.to_owned());
+    if let Some(none) = NoMedium::of(record) {
+        return (Answer::NotTested, none.what.to_owned());
     }
     match health_fault(findings) {
         Some(_) if genuineness::is_fake(record) => {

@@ -9,42 +9,52 @@ use crate::finding_builder::FindingBuilder;
 /// Next step if the target is on no visible medium.
 const NAME_ONE: &str = "Name a directory on a medium, or its device; `flashmark list` shows them.";
 
-/// Why a run measured no medium: as a sentence, and in a few words; `None` for any other run.
-pub(crate) fn of(record: &Record) -> Option<(&'static str, &'static str)> {
-    not_medium_reason(&record.flags, &record.cells)?;
-    let has = |flag: &Flag| {
-        record.flags.contains(flag) || record.cells.iter().any(|cell| cell.flags.contains(flag))
-    };
-    Some(if has(&Flag::MemoryFilesystem) {
-        ("This is memory, not a medium: no storage was measured.", "this is memory")
-    } else if has(&Flag::UnknownMedium) {
-        (
-            "Cannot be told here: what the medium is good for; nobody can see which medium this is.",
-            "nobody can see which medium this is",
-        )
-    } else {
-        (
-            "Not all of the I/O reached the medium: it was not measured.",
-            "something in front of the medium answered",
-        )
-    })
+/// Why a run measured no medium.
+pub(crate) struct NoMedium {
+    /// As a sentence.
+    pub what: &'static str,
+    /// In a few words.
+    pub why: &'static str,
+    /// True if another target helps.
+    is_elsewhere: bool,
 }
 
-/// The sentence, and what to do where that helps.
-pub(crate) fn with_step(record: &Record) -> Option<String> {
-    let (sentence, _) = of(record)?;
-    let is_elsewhere = |flag: &Flag| matches!(flag, Flag::MemoryFilesystem | Flag::UnknownMedium);
-    let flags = record.flags.iter().chain(record.cells.iter().flat_map(|cell| &cell.flags));
-    Some(match flags.into_iter().any(is_elsewhere) {
-        true => format!("{sentence} {NAME_ONE}"),
-        false => sentence.to_owned(),
-    })
+impl NoMedium {
+    /// `None` for a run of a medium.
+    pub(crate) fn of(record: &Record) -> Option<NoMedium> {
+        not_medium_reason(&record.flags, &record.cells)?;
+        let has = |flag: &Flag| {
+            record.flags.contains(flag) || record.cells.iter().any(|cell| cell.flags.contains(flag))
+        };
+        let (what, why, is_elsewhere) = if has(&Flag::MemoryFilesystem) {
+            ("This is memory, not a medium: no storage was measured.", "this is memory", true)
+        } else if has(&Flag::UnknownMedium) {
+            (
+                "Cannot be told here: what the medium is good for; nobody can see which medium this is.",
+                "nobody can see which medium this is",
+                true,
+            )
+        } else {
+            (
+                "Not all of the I/O reached the medium: it was not measured.",
+                "something in front of the medium answered",
+                false,
+            )
+        };
+        Some(NoMedium { what, why, is_elsewhere })
+    }
+
+    /// The sentence, and what to do where that helps.
+    pub(crate) fn with_step(&self) -> String {
+        let step = if self.is_elsewhere { format!(" {NAME_ONE}") } else { String::new() };
+        self.what.to_owned() + &step
+    }
 }
 
 /// The findings of a run that measured no medium; `None` for any other.
 pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
-    let (_, why) = of(record)?;
-    let what = with_step(record)?;
+    let none = NoMedium::of(record)?;
+    let (what, why) = (none.with_step(), none.why);
     let elsewhere =
         record.cells.iter().flat_map(|cell| cell.flags.iter().map(move |flag| (cell, flag)));
     let is_answered =
