@@ -36,10 +36,8 @@ pub fn comparison(comparison: &MediaComparison, allowed: Option<f64>) -> String 
     let works = content.works.iter().zip(&comparison.works);
     let matrices = content.matrices.iter();
     let first = content.columns.iter().find(|(at, _)| *at == 0).map_or("", |(_, head)| head);
-    let forest = match content.pairs.is_empty() {
-        true => String::new(),
-        false => forest::draw(&content.pairs, first, allowed),
-    };
+    let plot = || forest::draw(&content.pairs, first, allowed);
+    let forest = (!content.pairs.is_empty()).then(plot).unwrap_or_default();
     let page = ComparisonPage {
         forest,
         levels: content.levels.as_ref().map(|part| table(part, "")),

@@ -43,7 +43,11 @@ pub fn run(flags: &WatchFlags) -> Result {
         show(&format!("{}\n", watch::header()))?;
     }
     if let Some(boot) = boot {
-        let rows = watch.rows(&boot, &watch::look(&watch.roots)).or_usage()?;
+        let now = watch::look(&watch.roots);
+        // One that has gone meanwhile was not asked for.
+        let here =
+            |of: &Watched| Some((of.name.clone(), of.activity(&watch.roots, &boot, &now).ok()?));
+        let rows: Vec<_> = watch.watched.iter().filter_map(here).collect();
         if !watch.show_rows(&rows)? || flags.count.is_none() {
             return Ok(Exit::Done);
         }
