@@ -7,6 +7,10 @@
 //! run's seed.
 
 pub mod backup;
+#[cfg(test)]
+#[path = "../../../tests/cases.rs"]
+#[allow(clippy::disallowed_methods, reason = "the cases are a file")]
+mod cases;
 pub mod catalogue;
 mod cell_context;
 pub mod definition;

@@ -79,6 +79,16 @@ fn play_to<'a>(
     run(&mut plan.guard(device), &mut NoStage, plan, options, listener)
 }
 
+/// A function that hears each event.
+struct Hears<F>(F);
+
+impl<F: FnMut(&RunEvent<'_>)> RunListener for Hears<F> {
+    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
+        (self.0)(event);
+        Ok(())
+    }
+}
+
 /// Flag of a user who never presses Ctrl-C.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -320,25 +330,19 @@ fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd
     play(FaultInjection::new(device("a1", 1), stalls), &plan, options)
 }
 
-/// Keeps the long waits that a run tells.
-struct Waits(Vec<record::Wait>);
-
-impl RunListener for Waits {
-    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
-        if let RunEvent::Flagged(record::Flag::Waited(wait)) = event {
-            self.0.push(wait.clone());
-        }
-        Ok(())
-    }
-}
-
 /// A check of a card with this fault, `lent` for a reason, and its long waits.
 fn check_with(fault: Option<InjectedFault>, lent: Option<&str>) -> (RunEnd, Vec<record::Wait>) {
     let target = TargetInfo { must_restore: lent.map(Into::into), ..simulated("a1") };
     let plan = plan("check", &[], &target);
-    let (mut waits, device) = (Waits(Vec::new()), FaultInjection::new(device("a1", 1), fault));
-    let end = play_to(device, &plan, RunOptions::new(1, &target, &NEVER), &mut waits);
-    (end, waits.0)
+    let mut waits = Vec::new();
+    let mut hears = Hears(|event: &RunEvent<'_>| {
+        if let RunEvent::Flagged(Flag::Waited(wait)) = event {
+            waits.push(wait.clone());
+        }
+    });
+    let device = FaultInjection::new(device("a1", 1), fault);
+    let end = play_to(device, &plan, RunOptions::new(1, &target, &NEVER), &mut hears);
+    (end, waits)
 }
 
 /// 25 and 110 s of silence before the first counted I/O of a round left no trace.
@@ -526,34 +530,21 @@ fn a_span_that_is_not_there_is_refused_to_whoever_asked_for_it() {
     }
 }
 
-/// Records the remaining time of the run, by the running test.
-#[derive(Default)]
-struct Left(Vec<(String, u64)>);
-
-impl RunListener for Left {
-    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
-        match event {
-            RunEvent::CellStarted { cell, .. } => self.0.push((cell.test.clone(), 0)),
-            RunEvent::Progress(now) => {
-                let test = self.0.last().unwrap().0.clone();
-                self.0.push((test, now.remaining_ns));
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
 /// Regression: for tests without a time limit it said "at most 1791 days".
 #[test]
 fn what_is_left_is_unknown_until_such_io_was_seen() {
     let target = simulated("class10");
     let plan = plan("seeds", &["zero-fill", "random-fill"], &target);
-    let mut left = Left::default();
+    let (mut left, mut running) = (Vec::new(), String::new());
+    let mut hears = Hears(|event: &RunEvent<'_>| match event {
+        RunEvent::CellStarted { cell, .. } => running = cell.test.clone(),
+        RunEvent::Progress(now) => left.push((running.clone(), now.remaining_ns)),
+        _ => {}
+    });
     let options = RunOptions::new(1, &target, &NEVER);
-    let end = play_to(device("class10", 1), &plan, options, &mut left);
+    let end = play_to(device("class10", 1), &plan, options, &mut hears);
     let of = |test: &str| {
-        left.0.iter().filter(|(at, _)| at == test).map(|(_, ns)| *ns).skip(1).collect::<Vec<_>>()
+        left.iter().filter(|(at, _)| at == test).map(|(_, ns)| *ns).collect::<Vec<u64>>()
     };
     assert!(of("zero-fill").iter().all(|ns| *ns == 0), "no such write was seen before");
     let took_ns: u64 = end.cells.iter().skip(1).map(|cell| cell.elapsed_ns).sum();
@@ -563,46 +554,29 @@ fn what_is_left_is_unknown_until_such_io_was_seen() {
     assert!(known.iter().all(|ns| *ns < 4 * took_ns), "{took_ns}: {:?}", known.first());
 }
 
-/// Records the time of the run and the time left, in nanoseconds.
-#[derive(Default)]
-struct TimeLine(Vec<[f64; 2]>);
-
-impl RunListener for TimeLine {
-    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
-        if let RunEvent::Progress(CellProgress { remaining_ns, run_share: Some(share), .. }) = event
-        {
-            let left = *remaining_ns as f64;
-            self.0.push([left * share / (1.0 - share).max(1e-9), left]);
-        }
-        Ok(())
-    }
-}
-
 /// Rounds take half of a check: at half-time two seconds were left for thirty.
 #[test]
 fn the_time_left_at_half_time_counts_the_rounds() {
     for name in ["a1", "usb3-extreme", "throttler"] {
         let target = simulated(name);
         let plan = Plan { time_limit_ns: Some(120 * SECOND_NS), ..plan("check", &[], &target) };
-        let mut times = TimeLine::default();
+        // The time of the run and the time left.
+        let mut times: Vec<[f64; 2]> = Vec::new();
+        let mut hears = Hears(|event: &RunEvent<'_>| {
+            if let RunEvent::Progress(CellProgress {
+                remaining_ns, run_share: Some(share), ..
+            }) = event
+            {
+                let left = *remaining_ns as f64;
+                times.push([left * share / (1.0 - share).max(1e-9), left]);
+            }
+        });
         let options = RunOptions::new(1, &target, &NEVER);
-        let took = play_to(device(name, 1), &plan, options, &mut times).elapsed_ns as f64;
+        let took = play_to(device(name, 1), &plan, options, &mut hears).elapsed_ns as f64;
         let half = |[at, _]: &[f64; 2]| (at - took / 2.0).abs();
-        let [at, left] = *times.0.iter().min_by(|a, b| half(a).total_cmp(&half(b))).unwrap();
+        let [at, left] = *times.iter().min_by(|a, b| half(a).total_cmp(&half(b))).unwrap();
         let error = left / (took - at) - 1.0;
         assert!(error.abs() < 0.5, "{name}: {left:.3e} ns at {at:.3e} of {took:.3e}");
-    }
-}
-
-/// Presses Ctrl-C when this round begins.
-struct StopAtRound<'a>(usize, &'a AtomicBool);
-
-impl RunListener for StopAtRound<'_> {
-    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
-        if matches!(event, RunEvent::RoundStarted { number, .. } if *number == self.0) {
-            self.1.store(true, Ordering::Relaxed);
-        }
-        Ok(())
     }
 }
 
@@ -612,7 +586,12 @@ fn check_until(name: &str, round: usize, done: Vec<Cell>) -> RunEnd {
     let plan = plan("check", &[], &target);
     let stop = AtomicBool::new(false);
     let options = RunOptions { done, ..RunOptions::new(1, &target, &stop) };
-    play_to(device(name, 1), &plan, options, &mut StopAtRound(round, &stop))
+    let mut interrupt = Hears(|event: &RunEvent<'_>| {
+        if matches!(event, RunEvent::RoundStarted { number, .. } if *number == round) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    play_to(device(name, 1), &plan, options, &mut interrupt)
 }
 
 /// Cells that were measured in rounds.

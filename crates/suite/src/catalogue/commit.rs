@@ -207,56 +207,9 @@ impl Commits {
 
 #[cfg(test)]
 mod tests {
-    use device::Op;
-    use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{TestBench, run_simulated};
-
-    #[test]
-    fn a_commit_is_what_sqlite_was_seen_to_do() {
-        let cost = |request: &device::Request, _| {
-            if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS }
-        };
-        let ran = TestBench::raw(GIB, cost).run(&["commit commits=600 min_time=1h max_time=1h"]);
-        let rate = |id: &str| ran.cell(id).metrics.iops.unwrap().value;
-        // Each sync is two writes and two flushes of the file system's, for the clock has ticked
-        // since the one before; five writes are SQLite's.
-        let rollback = rate("commit/1");
-        assert!((rollback - 1000.0 / (3.0 * 8.0 + 5.0)).abs() < 0.01, "{rollback}");
-        // Six pieces of pages, a commit of the file system's, and one more of SQLite's for each 500
-        // of these.
-        let checkpoint_ms = 6.0 + 8.0 + 9.0;
-        let rate_wal = 1000.0 / (9.0 + checkpoint_ms / 500.0);
-        assert!((rate("commit/2") / rate_wal - 1.0).abs() < 0.001, "{}", rate("commit/2"));
-        let [low, high] = ran.cell("commit/1").metrics.iops.unwrap().ci95.unwrap();
-        assert!(low <= rate("commit/1") && rate("commit/1") <= high);
-        assert!(ran.cell("commit/1").written_bytes > 0);
-    }
-
-    #[test]
-    fn within_a_tick_of_the_kernels_clock_no_time_of_a_file_is_journalled() {
-        let quick = |_: &device::Request, _| MILLISECOND_NS / 100;
-        let ran = TestBench::raw(GIB, quick)
-            .run(&["commit form=wal commits=300 min_time=1h max_time=1h"]);
-        // A write and a flush are 0.02 ms; every 4 ms two writes and a flush more.
-        let rate = ran.cell("commit/1").metrics.iops.unwrap().value;
-        assert!((rate / (1000.0 / (0.02 * (1.0 + 0.03 / 4.0))) - 1.0).abs() < 0.01, "{rate}");
-    }
-
-    /// Regression: thirty equal commits gave 9.78 per second (9.64 to 9.93) on a card that does
-    /// 9.1; 12 of 30 intervals contained the truth.
-    #[test]
-    fn a_merge_once_in_hundreds_of_commits_is_included() {
-        let mut number = 0;
-        let merges = move |_: &device::Request, _| {
-            number += 1;
-            if number % 2100 == 0 { 3000 * MILLISECOND_NS } else { MILLISECOND_NS }
-        };
-        let ran = TestBench::raw(GIB, merges).run(&["commit form=rollback max_time=30s"]);
-        let rate = ran.cell("commit/1").metrics.iops.unwrap();
-        assert!(rate.n >= 200 && rate.ci95.unwrap()[0] < 20.0, "{rate:?}");
-    }
+    use crate::catalogue::testing::run_simulated;
 
     #[test]
     fn a_commit_rate_converges_or_is_flagged_and_ends_in_time() {

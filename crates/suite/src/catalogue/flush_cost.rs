@@ -229,29 +229,8 @@ fn durable_bps(block_bytes: f64, write_ns: Estimate, flush_ns: Option<Estimate>)
 
 #[cfg(test)]
 mod tests {
-    use device::Op;
-    use record::units::{GIB, MILLISECOND_NS};
 
-    use super::*;
-    use crate::catalogue::testing::{TestBench, run_simulated};
-
-    #[test]
-    fn each_write_is_followed_by_a_flush_and_a_rest() {
-        let cost = |request: &device::Request, _| {
-            if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS }
-        };
-        let ran = TestBench::raw(GIB, cost).run(&["flush-cost block=4KiB"]);
-        let times_ms = |id: &str| {
-            let other = &ran.cell(id).metrics.other;
-            ["write_ns", "flush_ns", "idle_flush_ns"].map(|name| Some(other.get(name)?.value / 1e6))
-        };
-        assert_eq!(times_ms("flush-cost/1"), [Some(1.0), None, None]);
-        assert_eq!(times_ms("flush-cost/2"), [Some(1.0), Some(3.0), Some(3.0)]);
-        assert_eq!(ran.other("flush-cost/2", "durable_bps"), 4096.0 / 4e-3);
-        assert_eq!(ran.cell("flush-cost/2").metrics.other["flush_ns"].ci95, Some([3e6, 3e6]));
-        assert!(ran.requests.iter().any(|request| request.sync == Sync::Data));
-        assert_eq!(ran.idle_ns, 3 * 26 * 200 * MILLISECOND_NS);
-    }
+    use crate::catalogue::testing::run_simulated;
 
     #[test]
     fn a_cache_that_lies_is_durable_faster_than_it_can_write() {

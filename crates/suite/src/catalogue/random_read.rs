@@ -164,7 +164,7 @@ fn limits(cell: &TypedCell<RandomReadSpec>, context: &mut CellContext<'_>) -> Lo
 #[cfg(test)]
 mod tests {
     use device::Extent;
-    use record::units::{GIB, MIB, SECOND_NS};
+    use record::units::GIB;
     use record::{Flag, Stop};
 
     use super::*;
@@ -218,29 +218,5 @@ mod tests {
         assert_ne!(offsets()[..100], offsets()[100..]);
         // A test vector: records of one seed stay comparable.
         assert_eq!(offsets()[..4], [350706688, 344839168, 915470848, 488125440]);
-    }
-
-    #[test]
-    fn the_time_box_and_certainty_end_it() {
-        let slow = TestBench::raw(GIB, |_, _| SECOND_NS)
-            .run(&["random-read block=4KiB region=front threads=1,8"]);
-        let first = slow.cell("random-read/1");
-        assert_eq!((first.ops, first.stop), (10, Stop::Time));
-        // Those in flight when time was up are waited for.
-        assert_eq!(slow.cell("random-read/2").ops, 17);
-        let sure = medium(GIB).run(&[
-            "random-read block=512B region=front threads=1 iterations=1000000 certainty=2%",
-        ]);
-        assert_eq!(sure.cell("random-read/1").stop, Stop::Converged);
-        assert!(sure.cell("random-read/1").elapsed_ns < 2 * SECOND_NS);
-    }
-
-    #[test]
-    fn in_a_file_only_what_was_written_is_read() {
-        let ran = TestBench::file(GIB, |_, _| 1000)
-            .run(&["prime span=8MiB passes=1", "random-read block=1MiB threads=1 iterations=500"]);
-        assert!(ran.requests.iter().skip(8).all(|r| r.offset_bytes + r.length_bytes <= 8 * MIB));
-        assert_eq!(ran.cell("random-read/1").params.span_bytes, Some(8 * MIB));
-        assert!(!ran.cell("random-read/1").flags.contains(&Flag::NotPrimed));
     }
 }

@@ -135,8 +135,8 @@ impl Procedure for SectorWrite {
 
 #[cfg(test)]
 mod tests {
-    use device::Extent;
-    use record::units::{MIB, MILLISECOND_NS, SECOND_NS};
+
+    use record::units::{MILLISECOND_NS, SECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{TestBench, cached_card, cached_card_us, run_profile};
@@ -173,27 +173,5 @@ mod tests {
         .remove(1);
         let off = cell.metrics.iops.expect("it wrote").value * cached_card_us(512) / 1e6 - 1.0;
         assert!(off.abs() < 0.005 && cell.transient().is_none(), "{off}");
-    }
-
-    #[test]
-    fn inside_a_span_it_stays_inside() {
-        let mut bench = merging(GIB);
-        let span = Extent::new(100 * MIB, 4 * MIB);
-        bench.target.only = Some(span);
-        insta::assert_snapshot!(
-            bench.left_out(&["sector-write"]),
-            @"nothing to do: sector-write: only the range given with --span may be touched; region=middle stays inside"
-        );
-        let ran = bench.run(&["sector-write region=middle max_time=5s"]);
-        assert!(ran.is_inside(span) && !ran.requests.is_empty());
-    }
-
-    #[test]
-    fn the_middle_is_the_preconditioned_span() {
-        let ran = merging(GIB)
-            .run(&["prime span=2MiB passes=1", "sector-write region=middle max_time=5s"]);
-        assert!(ran.is_inside(Extent::new(512 * MIB, 2 * MIB)));
-        let flags = &ran.cell("sector-write/1").flags;
-        assert!(!flags.iter().any(|flag| matches!(flag, Flag::Note { .. })));
     }
 }

@@ -266,77 +266,8 @@ fn written_bytes(spec: SequentialSpec, block_bytes: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use device::Op;
-    use record::units::{GIB, KIB, MILLISECOND_NS};
 
-    use super::*;
-    use crate::catalogue::testing::{
-        TestBench, cached_card, cached_card_us, run_profile, run_simulated,
-    };
-
-    /// The places of all writes, merged if they touch.
-    fn written(tests: &[&str]) -> Vec<(u64, u64)> {
-        let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(tests);
-        let mut runs: Vec<(u64, u64)> = Vec::new();
-        for request in ran.requests.iter().filter(|request| request.op == Op::Write) {
-            let place = Extent::new(request.offset_bytes - GIB / 2, request.length_bytes);
-            match runs.last_mut() {
-                Some((_, end)) if *end == place.offset_bytes => *end = place.end(),
-                _ => runs.push((place.offset_bytes, place.end())),
-            }
-        }
-        runs
-    }
-
-    #[test]
-    fn as_published_each_size_begins_at_the_front() {
-        let runs =
-            written(&["sequential-write block=4KiB,64KiB span=64MiB total=1MiB certainty=0%"]);
-        assert_eq!(runs, [(0, MIB), (0, MIB)]);
-    }
-
-    /// 1 MiB of each size is measured; from there on to the next 4 MiB belongs to no measurement,
-    /// and nothing is written twice.
-    #[test]
-    fn a_size_goes_on_where_the_one_before_ended() {
-        let tests = [
-            "prime span=64MiB passes=1",
-            "sequential-write block=4KiB,64KiB,1MiB span=64MiB total=1MiB certainty=0% begin=after",
-        ];
-        assert_eq!(written(&tests), [(0, 64 * MIB), (0, 9 * MIB)]);
-        let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&tests);
-        let cells: Vec<_> =
-            ran.end.cells.iter().skip(1).map(|cell| (cell.bytes, cell.written_bytes)).collect();
-        assert_eq!(cells, [(MIB, MIB), (MIB, 4 * MIB), (MIB, 4 * MIB)]);
-    }
-
-    /// The last block of 120 KiB goes beyond the MiB; a run that writes more than it announced is
-    /// stopped by its own guard.
-    #[test]
-    fn the_announced_bytes_hold_for_blocks_that_do_not_divide_them() {
-        let tests = ["sequential-write block=120KiB,1MiB span=64MiB total=1MiB certainty=0%"];
-        let planned = TestBench::raw(GIB, |_, _| MILLISECOND_NS).planned(&tests);
-        let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&tests);
-        let written: Vec<u64> = ran.end.cells.iter().map(|cell| cell.written_bytes).collect();
-        assert_eq!(written, [9 * 120 * KIB, MIB]);
-        assert_eq!(planned.iter().map(|cell| cell.max_written_bytes).collect::<Vec<_>>(), written);
-    }
-
-    /// Regression: 31 writes between two pauses of the medium were taken for its rate.
-    #[test]
-    fn pauses_that_prime_met_are_measured_too() {
-        let pausing = |_: &device::Request, number: u64| {
-            if number % 32 == 31 { 1000 * MILLISECOND_NS } else { 40 * MILLISECOND_NS }
-        };
-        let tests = [
-            "prime span=256MiB passes=1",
-            "sequential-write block=1MiB span=256MiB total=256MiB min_time=1s certainty=5% max_time=1m",
-        ];
-        let cells = TestBench::raw(GIB, pausing).run(&tests).end.cells;
-        let rate = |cell: &record::Cell| cell.metrics.bps.expect("it wrote").value;
-        let ratio = rate(&cells[1]) / rate(&cells[0]);
-        assert!((0.9..1.1).contains(&ratio), "{ratio}");
-    }
+    use crate::catalogue::testing::{cached_card, cached_card_us, run_profile, run_simulated};
 
     /// While the cache has room it accepts more than it holds, and earlier writes up to the
     /// boundary leave it sooner than the counted ones.

@@ -424,33 +424,10 @@ impl Curve {
 
 #[cfg(test)]
 mod tests {
-    use record::units::{GIB, KIB, MILLISECOND_NS};
+    use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{TestBench, run_medium};
-
-    #[test]
-    fn as_much_as_the_medium_holds_over_its_second_half() {
-        let ran = TestBench::raw(64 * MIB, |_, _| MILLISECOND_NS).run(&["sustained"]);
-        let expected: Vec<u64> = (32..64).chain(32..64).map(|mib| mib * MIB).collect();
-        assert_eq!(ran.writes(0)[..64], expected);
-        assert_eq!((ran.end.cells.len(), ran.idle_ns), (3, 330 * SECOND_NS));
-        assert_eq!(
-            (ran.cell("sustained/1").stop, ran.other("sustained/2", "sustained_bps").round()),
-            (Stop::Ops, (MIB * 1000) as f64)
-        );
-    }
-
-    #[test]
-    fn rests_that_do_not_fit_are_left_out_and_small_files_too() {
-        let mut bench = TestBench::raw(64 * GIB, |_, _| 100 * MILLISECOND_NS);
-        bench.time_limit_ns = Some(120 * SECOND_NS);
-        let ran = bench.run(&["sustained form=after-idle-300"]);
-        assert_eq!(ran.end.skipped.len(), 1);
-        assert_eq!(ran.idle_ns, 0);
-        let bench = TestBench::file(64 * KIB, |_, _| 1);
-        insta::assert_snapshot!(bench.left_out(&["sustained"]), @"nothing to do: sustained: 1 MiB blocks do not fit into 64 KiB");
-    }
 
     #[test]
     fn windows_grow_and_stay_a_few_hundred() {

@@ -282,19 +282,21 @@ impl TestBench {
     }
 }
 
+type FileCost = Rc<dyn Fn(&Request, u64) -> u64>;
+
 /// Makes files of known cost and records the requests to each.
 pub struct KnownFiles {
     /// True if making a file fails.
     pub fails: bool,
-    cost: fn(&Request, u64) -> u64,
+    cost: FileCost,
     seen: Vec<Rc<RefCell<RequestLog>>>,
     alive: Rc<()>,
 }
 
 impl KnownFiles {
     /// Files with this time of each request.
-    pub fn new(cost: fn(&Request, u64) -> u64) -> KnownFiles {
-        KnownFiles { fails: false, cost, seen: Vec::new(), alive: Rc::new(()) }
+    pub fn new(cost: impl Fn(&Request, u64) -> u64 + 'static) -> KnownFiles {
+        KnownFiles { fails: false, cost: Rc::new(cost), seen: Vec::new(), alive: Rc::new(()) }
     }
 
     /// The requests to each file made so far.
@@ -317,9 +319,10 @@ impl FileStage for KnownFiles {
         let seen = Rc::new(RefCell::new(RequestLog::default()));
         self.seen.push(seen.clone());
         let TestBench { target, .. } = TestBench::file(bytes, |_, _| 0);
+        let cost = Rc::clone(&self.cost);
         let device = FixedCostDevice {
             facts: target.facts,
-            cost: Box::new(self.cost),
+            cost: Box::new(move |request, number| cost(request, number)),
             seen,
             waiting: VecDeque::new(),
             buffers: Vec::new(),

@@ -241,10 +241,10 @@ fn halving(n: u64) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use record::units::{MILLISECOND_NS, SECOND_NS};
+    use record::units::SECOND_NS;
 
     use super::*;
-    use crate::catalogue::testing::{TestBench, run_simulated};
+    use crate::catalogue::testing::run_simulated;
 
     #[test]
     fn each_halves_what_is_left() {
@@ -254,36 +254,6 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, (0..n).collect::<Vec<_>>());
         }
-    }
-
-    #[test]
-    fn a_hundred_places_from_the_first_byte_to_the_last_without_writing() {
-        let ran = TestBench::raw(4 * GIB, |_, _| MILLISECOND_NS).run(&["whole-view"]);
-        let cell = ran.cell("whole-view/1");
-        let [rates, access] = &cell.series[..] else { panic!("two curves") };
-        assert_eq!((rates.points.len(), access.points.len(), cell.written_bytes), (100, 100, 0));
-        assert_eq!((rates.points[0][0], rates.points[99][0]), (0.0, (4 * GIB - 4 * MIB) as f64));
-        assert!(
-            rates.points.is_sorted_by_key(|point| point[0] as u64)
-                && rates.points.iter().all(|point| point[1] == 262_100_000.0)
-        );
-        assert_eq!(
-            (ran.requests.len(), ran.other("whole-view/1", "access_ns")),
-            (100 * (1 + 16 + 4), 1e6)
-        );
-        let mut bench = TestBench::raw(4 * GIB, |_, _| 1);
-        bench.target.only = Some(Extent::new(GIB, GIB));
-        insta::assert_snapshot!(bench.left_out(&["whole-view"]), @"nothing to do: whole-view: only the range given with --span may be touched");
-    }
-
-    #[test]
-    fn too_little_time_still_shows_all_of_the_medium() {
-        let ran = TestBench::raw(64 * GIB, |_, _| SECOND_NS).run(&["whole-view"]);
-        let cell = ran.cell("whole-view/1");
-        assert_eq!((cell.stop, cell.series[0].points.len()), (Stop::Time, 5));
-        let gaps = cell.series[0].points.windows(2).map(|pair| pair[1][0] - pair[0][0]);
-        assert!(gaps.fold(0.0, f64::max) < 21.0 * GIB as f64);
-        insta::assert_snapshot!(cell.flags.last().unwrap(), @"the time was enough for 5 of 100 places");
     }
 
     #[test]

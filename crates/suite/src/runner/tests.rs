@@ -1,7 +1,7 @@
 //! Tests of the runner with journals that no run has written, and with files.
 
 use record::units::{GIB, MIB};
-use record::{Cell, Ended, Estimate, PlannedCell, Stop, TargetKind};
+use record::{Cell, Ended, Estimate, PlannedCell, Stop};
 
 use crate::catalogue::testing::TestBench;
 
@@ -54,16 +54,4 @@ fn unit_counts_and_rates_of_a_journal_may_be_impossible() {
     let ran = bench.run(&tests);
     assert_eq!(ran.end.ended, Ended::Complete);
     assert!(ran.end.cells.iter().all(|cell| cell.stop != Stop::Error), "{:?}", ran.end.cells);
-}
-
-#[test]
-fn a_file_that_no_suite_fills_is_filled_first() {
-    let mut bench = TestBench::file(64 * MIB, |_, _| 1_000_000);
-    bench.target.kind = TargetKind::Directory;
-    let first = |tests: &[&str]| bench.planned(tests)[0].test.clone();
-    assert_eq!(first(&["random-read span=1MiB"]), "prime");
-    assert_eq!(first(&["buffered-read"]), "prime");
-    assert_eq!(first(&["random-read span=1MiB", "prime span=1MiB"]), "random-read", "as it says");
-    let raw = TestBench::raw(64 * MIB, |_, _| 1).planned(&["random-read span=1MiB"]);
-    assert!(raw.iter().all(|cell| cell.test == "random-read"), "a medium is not a file");
 }

@@ -1,5 +1,6 @@
 //! Tests of the crate with random input.
 
+mod benches;
 mod cut_short;
 mod drawn_runs;
 mod drawn_tallies;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use device::Extent;
-use record::units::Bytes;
+use record::units::{Bytes, Nanos};
 use record::{PlannedCell, TargetKind};
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ fn text(plan: &Plan) -> String {
 }
 
 /// A target from words: "card 4GiB sectors=4KiB only=1GiB+12MiB", "file 64MiB no-page-cache".
-fn site(words: &str) -> TestBench {
+pub fn site(words: &str) -> TestBench {
     let bytes = |text: &str| text.parse::<Bytes>().expect("a size").0;
     let mut words = words.split(' ');
     let kind = words.next();
@@ -82,6 +82,8 @@ fn site(words: &str) -> TestBench {
             ("to-restore", _) => target.must_restore = Some("it must be restored".into()),
             ("files", _) => target.files = Ok(()),
             ("directory", _) => target.kind = TargetKind::Directory,
+            ("limit", time) => bench.time_limit_ns = time.parse().ok().map(|Nanos(ns)| ns),
+            ("fails-at", number) => bench.fail_at = number.parse().ok(),
             (other, _) => panic!("{other}"),
         }
     }

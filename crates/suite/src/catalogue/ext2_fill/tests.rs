@@ -1,5 +1,5 @@
 use device::{Op, Request};
-use record::units::{GIB, MIB, MILLISECOND_NS};
+use record::units::{MIB, MILLISECOND_NS};
 
 use super::*;
 use crate::catalogue::testing::{TestBench, run_simulated};
@@ -32,14 +32,6 @@ fn only_file_data_counts_but_all_time() {
     assert!(
         ran.other("ext2-fill/1", "metadata_share") < ran.other("ext2-fill/2", "metadata_share")
     );
-}
-
-#[test]
-fn total_is_a_limit() {
-    let ran = bench(4 * GIB).run(&["ext2-fill total=8MiB order=async"]);
-    let cell = ran.cell("ext2-fill/1");
-    assert_eq!(cell.stop, Stop::Bytes);
-    assert!((8 * MIB..8 * MIB + 512 * KIB).contains(&cell.written_bytes));
 }
 
 /// Morton's published figures, on the models of his media (docs/field/ext2.md#mortons-benchmark,

@@ -1,5 +1,5 @@
 use device::{Op, Request};
-use record::units::{GIB, MILLISECOND_NS};
+use record::units::MILLISECOND_NS;
 
 use super::*;
 use crate::catalogue::testing::{TestBench, run_simulated};
@@ -46,42 +46,6 @@ fn the_published_example_is_written_in_mke2fs_order() {
     let cell = ran.cell("ext2-format/1");
     assert_eq!((cell.stop, cell.metrics.other["groups_per_s"].n), (Stop::Bytes, 473));
     assert!(ran.requests.iter().all(|r| r.content == Content::Zeros || r.op == Op::Flush));
-}
-
-#[test]
-fn the_simple_form_is_64_kib_every_8_mib() {
-    let ran = bench(GIB).run(&["ext2-format form=simple"]);
-    assert_eq!(blocks(&ran.requests), (0..128).map(|g| (g * 8192, 64)).collect::<Vec<_>>());
-    assert_eq!(ran.other("ext2-format/1", "groups_per_s"), 1.0 / (0.1 + 1.0 / 128.0));
-    assert_eq!(ran.cell("ext2-format/1").metrics.other["groups_per_s"].n, 128);
-}
-
-#[test]
-fn without_time_for_all_a_sample_lies_over_the_whole_medium() {
-    let ran = bench(32 * GIB).run(&["ext2-format max_time=60s"]);
-    for (id, truth) in [("ext2-format/1", 1.0 / 0.1279), ("ext2-format/2", 10.0)] {
-        let cell = ran.cell(id);
-        let rate = cell.metrics.other["groups_per_s"];
-        assert!((rate.value / truth - 1.0).abs() < 0.02, "{id}: {rate:?}");
-        assert!(rate.n > 300 && rate.n < 4096, "{rate:?}");
-        assert_eq!(cell.stop, Stop::Time);
-        assert!(matches!(&cell.flags[..], [Flag::Note { .. }]), "{:?}", cell.flags);
-        assert!(cell.elapsed_ns < 60 * SECOND_NS);
-    }
-    let tables: Vec<u64> =
-        ran.requests.iter().filter(|r| r.length_bytes == 65536).map(|r| r.offset_bytes).collect();
-    assert!(tables.iter().any(|at| *at < GIB) && tables.iter().any(|at| *at > 31 * GIB));
-}
-
-#[test]
-fn one_write_a_second_keeps_to_the_time() {
-    let ran =
-        TestBench::raw(4 * GIB, |_, _| SECOND_NS).run(&["ext2-format form=mke2fs max_time=60s"]);
-    let cell = ran.cell("ext2-format/1");
-    assert!(ran.requests.len() < 62, "{}", ran.requests.len());
-    // Three writes a group, 17 more in 14 of 512, and a share of the flush.
-    let rate = cell.metrics.other["groups_per_s"].value;
-    assert!((0.26..0.30).contains(&rate), "{rate}");
 }
 
 #[test]

@@ -52,22 +52,6 @@ fn one_file_serves_all_forms_in_iozones_order() {
 }
 
 #[test]
-fn a_form_alone_lays_the_file_down_first() {
-    let mut files = files();
-    let ran = bench(GIB).run_staged(&["record-ops size=2500KiB forms=random-write"], &mut files);
-    let requests = &files.made()[0];
-    let laid: Vec<_> = requests
-        .iter()
-        .take_while(|r| r.op != Op::Flush)
-        .map(|r| (r.offset_bytes, r.length_bytes))
-        .collect();
-    assert_eq!(laid, [(0, MIB), (MIB, MIB), (2 * MIB, 452 * 1024)]);
-    let cell = ran.cell("record-ops/1");
-    assert_eq!((cell.ops, cell.metrics.iops.unwrap().value, cell.flags.len()), (625, 500.0, 0));
-    assert_eq!(cell.written_bytes, 2 * 2500 * 1024);
-}
-
-#[test]
 fn time_boxed_forms_keep_the_published_order() {
     // Ten minutes would be needed for each; there are ten seconds. What `write` leaves is laid down
     // at 4 ms a MiB.
@@ -103,33 +87,4 @@ fn only_what_could_be_laid_down_is_visited() {
         .take(cell.ops as usize)
         .collect();
     assert_eq!(records(&files.made()[0], 0)[10..], there);
-}
-
-#[test]
-fn a_file_that_cannot_be_made_is_reported() {
-    let ran = bench(GIB).run(&["record-ops forms=write"]);
-    assert_eq!(ran.end.skipped[0].reason, "there is no file system to put a file on");
-    let mut files = files();
-    files.fails = true;
-    let ran = bench(GIB).run_staged(&["record-ops forms=write"], &mut files);
-    assert_eq!(ran.cell("record-ops/1").reason.as_deref(), Some("mkfs said no"));
-}
-
-#[test]
-fn another_test_finds_no_file_in_its_way() {
-    let mut files = files();
-    bench(GIB)
-        .run_staged(&["record-ops size=1MiB forms=write", "prime span=1MiB passes=1"], &mut files);
-    assert_eq!(files.alive(), 0);
-}
-
-#[test]
-fn raw_forms_on_a_partly_preconditioned_span_visit_that_part() {
-    let ran = bench(GIB)
-        .run(&["prime span=1MiB passes=1", "record-ops size=2MiB forms=raw-random-write"]);
-    let cell = ran.cell("record-ops/1");
-    assert_eq!(
-        (cell.ops, cell.flags.as_slice()),
-        (256, &[Flag::PartlyPrimed { primed_bytes: MIB, wanted_bytes: 2 * MIB }][..])
-    );
 }

@@ -54,31 +54,10 @@ fn sizes(settings: &WriteUnitSettings, cells: &mut Cells<'_, Step>) -> Planned {
 
 #[cfg(test)]
 mod tests {
-    use device::Op;
-    use record::units::{GIB, KIB, MILLISECOND_NS};
 
-    use super::*;
-    use crate::catalogue::testing::{TestBench, run_simulated};
+    use record::units::KIB;
 
-    #[test]
-    fn each_size_begins_in_a_part_of_its_own() {
-        let ran =
-            TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&["write-unit block=64KiB,128KiB"]);
-        let writes: Vec<_> = ran
-            .requests
-            .iter()
-            .filter(|r| r.op == Op::Write)
-            .map(|r| (r.offset_bytes - 512 * MIB, r.length_bytes))
-            .collect();
-        assert_eq!(
-            (writes.len(), writes[0], writes[71], writes[72]),
-            (72 + 72, (0, 64 * KIB), (71 * 64 * KIB, 64 * KIB), (8 * MIB, 128 * KIB))
-        );
-        assert_eq!(
-            (ran.cell("write-unit/1").ops, ran.other("write-unit/1", "warm_up_ns")),
-            (64, 8e6)
-        );
-    }
+    use crate::catalogue::testing::run_simulated;
 
     #[test]
     fn below_the_unit_all_sizes_take_as_long() {
