@@ -3,10 +3,10 @@
 //!
 //! It writes one byte everywhere, so a fake that wraps round passes: this is no proof of a capacity.
 
+use record::Region;
 use record::units::KIB;
-use record::{Params, Region};
 
-use super::imported_run::{cell, io, note, other};
+use super::imported_run::{Fill, cell};
 use super::table::{Known, Made, Tool, tool};
 
 const VERDICT: &str = r"(?m)^\s*Pass completed, (?<bad>\d+) bad blocks found\.(?: \((?<reading>\d+)/(?<writing>\d+)/(?<comparing>\d+) errors\))?";
@@ -28,22 +28,20 @@ fn verdict(known: &Known) -> Made {
     let blocks = known.count("last").zip(known.count("first"));
     let blocks = blocks.and_then(|(last, first)| last.checked_sub(first)?.checked_add(1));
     let span = blocks.and_then(|blocks| blocks.checked_mul(block));
-    let region = Some(Region::Whole);
-    let params = Params { region, span_bytes: span, ..io(None, None, block) };
-    let mut cell = cell(format!("badblocks:{way}"), params);
-    cell.bytes = span.unwrap_or(0);
     let n = blocks.unwrap_or(1);
-    for (name, of) in [
+    let counts = [
         ("bad_blocks", "bad"),
         ("read_errors", "reading"),
         ("write_errors", "writing"),
         ("compare_errors", "comparing"),
-    ] {
-        known.number(of).iter().for_each(|count| other(&mut cell, name, *count, n));
-    }
-    if known.number("bad").is_some_and(|bad| bad > 0.0) {
-        note(&mut cell, "badblocks found places that cannot be read or that changed");
-    }
-    note(&mut cell, "one byte is written everywhere: a fake that wraps round passes this");
+    ];
+    let counts = counts.into_iter().filter_map(|(name, of)| Some((name, known.number(of)?)));
+    let cell = cell(format!("badblocks:{way}"), None, None, block).region(Region::Whole).span(span);
+    let cell = counts.fold(cell, |cell, (name, count)| cell.other(name, count, n));
+    let is_bad = known.number("bad").is_some_and(|bad| bad > 0.0);
+    let cell = cell
+        .moved(span.unwrap_or(0), 0)
+        .note_if(is_bad, "badblocks found places that cannot be read or that changed")
+        .note("one byte is written everywhere: a fake that wraps round passes this");
     Ok(vec![cell])
 }

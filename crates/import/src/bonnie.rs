@@ -3,9 +3,9 @@
 //! A table and the CSV line below it are from one run: the CSV has more digits.
 
 use record::units::KIB;
-use record::{Cell, Direction, Params, Path, Pattern, Region};
+use record::{Cell, Direction, Path, Pattern, Region};
 
-use super::imported_run::{ImportedRun, cell, io, label, note, other, rates};
+use super::imported_run::{Fill, ImportedRun, cell};
 use super::table::{Known, Made, Tool, tool};
 use super::text::{moment, number, prefix, short, size, time, with_unit};
 
@@ -96,8 +96,9 @@ fn of_table(known: &Known) -> Vec<Figures> {
     let words: Vec<&str> = known.text("data").split_whitespace().collect();
     let data = if words.len() == 2 * FILES { words } else { columns(known.text("row")) };
     let creates: Vec<&str> = known.text("creates").split_whitespace().collect();
-    let mut latencies: Vec<Vec<&str>> =
-        known.each("each_latency").map(|line| line.split_whitespace().collect()).collect();
+    let latencies =
+        known.each("each_latency").map(|it| it.text("each_latency").split_whitespace().collect());
+    let mut latencies: Vec<Vec<&str>> = latencies.collect();
     if data.is_empty() {
         latencies.insert(0, Vec::new());
     }
@@ -161,28 +162,21 @@ fn of_test(known: &Known, prefix: &str, test: usize, [value, percent, ns]: Figur
     let (name, form, direction, pattern) = TESTS[test];
     let of = |name: &str| format!("{prefix}{name}");
     let chunk = size(known.text(&of("chunk"))).filter(|bytes| *bytes > 0).unwrap_or(CHUNK_BYTES);
-    let params = Params {
-        region: Some(Region::File),
-        span_bytes: size(known.text(&of("span"))).filter(|bytes| *bytes > 0 && test < FILES),
-        threads: known.text(&of("threads")).parse().unwrap_or(1).clamp(1, 65_536),
-        path: Path::Buffered,
-        form: (!form.is_empty()).then(|| form.to_owned()),
-        ..io(direction, pattern, (form == "block" || test == SEEKS).then_some(chunk))
-    };
-    let mut cell = cell(format!("bonnie++:{name}"), params);
-    if test < SEEKS {
-        rates(&mut cell, None, value.map(|value| value * KIB as f64), 1);
-    } else {
-        rates(&mut cell, value, None, 1);
-    }
+    let block = (form == "block" || test == SEEKS).then_some(chunk);
+    let mut cell = cell(format!("bonnie++:{name}"), direction, pattern, block)
+        .region(Region::File)
+        .span(size(known.text(&of("span"))).filter(|bytes| *bytes > 0 && test < FILES))
+        .path(Path::Buffered);
+    cell.params.threads = known.text(&of("threads")).parse().unwrap_or(1).clamp(1, 65_536);
+    cell.params.form = (!form.is_empty()).then(|| form.to_owned());
+    let kib = value.filter(|_| test < SEEKS).map(|value| value * KIB as f64);
+    let mut cell = cell.rates(value.filter(|_| test >= SEEKS), kib, 1);
     if test >= FILES {
-        label(&mut cell, "files", &short(known.text(&of("files")), 40));
+        cell = cell.label("files", &short(known.text(&of("files")), 40));
     }
     for (name, value) in [("cpu_percent", percent), ("longest_latency_ns", ns)] {
-        value.into_iter().for_each(|value| other(&mut cell, name, value, 1));
+        cell = value.into_iter().fold(cell, |cell, value| cell.other(name, value, 1));
     }
-    if test == SEEKS {
-        note(&mut cell, "several processes seek and read, and write one in ten back");
-    }
-    cell
+    let text = "several processes seek and read, and write one in ten back";
+    cell.note_if(test == SEEKS, text)
 }

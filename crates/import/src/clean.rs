@@ -26,17 +26,8 @@ pub(super) fn clean(bytes: &[u8]) -> CleanText {
         numbers: Vec::new(),
         damaged: Vec::new(),
     };
-    let is_markup = has(bytes, b"<?xml") || has(bytes, b"<Results>") || has(bytes, b"{\"");
-    let ends = bytes.last() == Some(&b'\n');
-    let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
-    let mut number = 0;
-    while let Some(line) = lines.next() {
-        if lines.peek().is_none() && ends {
-            break;
-        }
-        number += 1;
-        cleaned.line(number, line, is_markup);
-    }
+    let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
+    (1..).zip(lines).for_each(|(number, line)| cleaned.line(number, line));
     cleaned
 }
 
@@ -50,35 +41,28 @@ fn unmarked(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-fn has(bytes: &[u8], words: &[u8]) -> bool {
-    bytes
-        .get(..4096.min(bytes.len()))
-        .is_some_and(|head| head.windows(words.len()).any(|window| window == words))
-}
-
 fn utf16(bytes: &[u8], word: fn([u8; 2]) -> u16) -> String {
     let words: Vec<u16> = bytes.chunks_exact(2).map(|pair| word([pair[0], pair[1]])).collect();
     String::from_utf16_lossy(&words)
 }
 
 impl CleanText {
-    fn line(&mut self, number: u32, line: &[u8], is_markup: bool) {
+    fn line(&mut self, number: u32, line: &[u8]) {
         let text = latin_or_utf8(line.strip_suffix(b"\r").unwrap_or(line));
         let is_plain = text.is_ascii()
             && !text.bytes().any(|byte| byte < b' ' && byte != b'\t' || b"<&".contains(&byte));
         if is_plain {
-            return self.piece(number, &text, is_markup);
+            return self.piece(number, &text);
         }
         if text.chars().any(is_binary) {
             self.damaged.push(self.numbers.len());
         }
-        let tidy = tidied(&text);
-        let tidy = if is_markup { tidy } else { without_tags(tidy) };
-        tidy.split('\n').for_each(|piece| self.piece(number, piece, is_markup));
+        let tidy = without_tags(tidied(&text));
+        tidy.split('\n').for_each(|piece| self.piece(number, piece));
     }
 
-    fn piece(&mut self, number: u32, piece: &str, is_markup: bool) {
-        self.text += if is_markup { piece } else { without_quotes(piece) };
+    fn piece(&mut self, number: u32, piece: &str) {
+        self.text += without_quotes(piece);
         self.text.push('\n');
         self.numbers.push(number);
     }

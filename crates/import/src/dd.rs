@@ -2,9 +2,9 @@
 //! people make from a sweep over block sizes.
 
 use record::units::{Bytes, KIB};
-use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
+use record::{Cell, Content, Direction, Path, Pattern, Region, Sync};
 
-use super::imported_run::{ImportedRun, cell, io, label, moved, note, our_test, rate, whole_ns};
+use super::imported_run::{BUFFERED, Fill, ImportedRun, cell, our_test};
 use super::table::{Known, Made, Tool, tool};
 use super::text::{self, rate_in, re, size, wanted, whole, with_unit};
 
@@ -15,7 +15,7 @@ const BSD: &str =
     r"^\s*(?<bytes>\d+) bytes transferred in (?<time>\d\S*) (?<unit>\w+) \((?<rate>.*)\)";
 /// "1000+0 records out", "1000+0 записей получено", "输出了 1000+0 块记录".
 const COUNTS: &str =
-    r"(?m)^[ \t]*(?:[^\s\d]+[ \t]+){0,5}(?<each_counts>\d+\+\d+)(?:[ \t]+[^\s\d]+){0,5}[ \t]*$";
+    r"(?m)^[ \t]*(?:[^\s\d]+[ \t]+){0,5}(?<counts>\d+\+\d+)(?:[ \t]+[^\s\d]+){0,5}[ \t]*$";
 /// Time and rate at the end of a summary, also of one that was wrapped.
 const END: &str = r"(?m)(?:,\s|，)\s*\d[\d.,e+-]*\s*[^\s\d,，/()]{0,10}(?:,\s|，)\s*\S+\s*\S*/\S+[ \t]*$|bytes transferred in ";
 /// Parts of the words for "copied" in coreutils' translations (its msgid "%s bytes copied, %s, %s").
@@ -41,11 +41,12 @@ pub(super) static RUNS: Tool = tool! {
 /// after which dd goes on (`conv=noerror`).
 fn of_run(known: &mut Known, run: &mut ImportedRun) {
     let goes_on = known.text("command").contains("noerror");
-    let is_last = known.has("each_counts");
+    let is_last = known.has("counts");
     if !known.has("bytes") {
         run.take_command(known.text("command"));
         return;
     }
+    known.drop("counts");
     let shown = known.count("shown").unwrap_or(0) as usize;
     let Some(last) = run.cells.len().checked_sub(1) else { return };
     let first = last.saturating_sub(shown);
@@ -72,24 +73,19 @@ fn of_summary(known: &Known) -> Made {
     if !does_agree && known.has("head") && !re!(COPIED).is_match(known.text("head")) {
         return Ok(Vec::new());
     }
-    let counts = known.each("each_counts").last().and_then(|counts| counts.split_once('+'));
+    let counts = known.text("counts").split_once('+');
     let counts = counts.and_then(|(a, b)| Some((whole(a)?, whole(b)?)));
     let (full, partial) = counts.unwrap_or((0, 0));
     let (bytes, ops) = (bytes as u64, full.saturating_add(partial));
     let is_even = partial == 0 && full > 0 && bytes.is_multiple_of(full);
-    let mut cell = of_command(known.text("command"), is_even.then(|| bytes / full));
-    moved(&mut cell, bytes, ops);
-    cell.elapsed_ns = whole_ns(seconds * 1e9);
     let exact = exact.filter(|_| does_agree || printed.is_none());
     let bps = wanted("the rate", exact.or(printed))?;
-    if exact.is_none() {
-        let text = "bytes and time do not give the rate that dd printed; the printed one is shown";
-        note(&mut cell, text);
-    }
-    if bytes > 0 {
-        rate(&mut cell, bps, ops.max(1));
-    }
-    Ok(vec![cell])
+    let text = "bytes and time do not give the rate that dd printed; the printed one is shown";
+    let cell = of_command(known.text("command"), is_even.then(|| bytes / full))
+        .moved(bytes, ops)
+        .took(seconds * 1e9)
+        .note_if(exact.is_none(), text);
+    Ok(vec![if bytes > 0 { cell.rate(bps, ops.max(1)) } else { cell }])
 }
 
 /// Bytes a second of "38.9 MB/s", "38,9 MB/c", "38,9 МБ/с", "38,9 Mo/s".
@@ -109,11 +105,9 @@ fn rate_of(text: &str) -> Option<f64> {
 
 fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
     if command.is_empty() {
-        let path = Path::Buffered;
-        let mut cell = cell("dd", Params { path, ..io(None, Pattern::Sequential, block_bytes) });
         let text = "the command is not in the text: whether this was reading or writing, and past the page cache, is not known";
-        note(&mut cell, text);
-        return cell;
+        let cell = cell("dd", None, Pattern::Sequential, block_bytes);
+        return cell.path(Path::Buffered).note(text);
     }
     let all = |name: &'static str| {
         let operands = command.split_whitespace().filter_map(|word| word.split_once('='));
@@ -150,24 +144,16 @@ fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
     let made_up = if input == "/dev/zero" { Content::Zeros } else { Content::Incompressible };
     // K and KiB are 1024, kB is 1000.
     let block = block_bytes.or_else(|| Some(all("bs").next_back()?.parse::<Bytes>().ok()?.0));
-    let params = Params {
-        region: (!place.starts_with("/dev/")).then_some(Region::File),
-        sync,
-        path,
-        content: writes.then_some(made_up),
-        ..io(direction, Pattern::Sequential, block)
-    };
-    let mut cell = cell(test, params);
-    if let Some(flush) = flush {
-        label(&mut cell, "flush", flush);
-        note(&mut cell, format!("through the page cache, with the time of an {flush} at the end"));
-    } else if path == Path::Buffered {
-        note(&mut cell, "through the page cache: part of this may be the speed of memory");
-    }
-    if input.ends_with("random") {
-        note(&mut cell, format!("{input} may be slower than the medium"));
-    }
-    cell
+    let mut cell = cell(test, direction, Pattern::Sequential, block).path(path).writes(made_up);
+    cell.params.region = (!place.starts_with("/dev/")).then_some(Region::File);
+    cell.params.sync = sync;
+    let flushed = flush.map_or(String::new(), |flush| {
+        format!("through the page cache, with the time of an {flush} at the end")
+    });
+    cell.label("flush", flush.unwrap_or_default())
+        .note_if(flush.is_some(), &flushed)
+        .note_if(flush.is_none() && path == Path::Buffered, BUFFERED)
+        .note_if(input.ends_with("random"), &format!("{input} may be slower than the medium"))
 }
 
 /// A direction that a list already has begins the list of another medium.
@@ -201,17 +187,17 @@ fn of_rates(known: &Known) -> Made {
         return Err(format!("{n} rates for {m} block sizes"));
     }
     let direction = known.direction("way").unwrap_or(Direction::Read);
-    let content = (direction == Direction::Write).then_some(Content::Zeros);
+    let text = "the list does not say with which options; the script it comes from writes zeros, past the page cache";
     let of_one = |(block, bps): (&u64, f64)| {
-        let params = Params { content, ..io(direction, Pattern::Sequential, *block) };
-        let mut cell = cell(our_test(Pattern::Sequential, direction), params);
-        rate(&mut cell, bps, 1);
-        let text = "the list does not say with which options; the script it comes from writes zeros, past the page cache";
-        note(&mut cell, text);
-        if sizes.is_empty() {
-            note(&mut cell, "the line with the block sizes is missing; taken for 4K to 1M");
-        }
-        cell
+        let test = our_test(Pattern::Sequential, direction);
+        cell(test, direction, Pattern::Sequential, *block)
+            .writes(Content::Zeros)
+            .rate(bps, 1)
+            .note(text)
+            .note_if(
+                sizes.is_empty(),
+                "the line with the block sizes is missing; taken for 4K to 1M",
+            )
     };
     Ok(known_sizes.iter().zip(rates).map(of_one).collect())
 }

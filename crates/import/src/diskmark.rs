@@ -4,12 +4,12 @@
 //! head says otherwise: they are 2.3 % too low (4.6 % in 2020, when it divided by 1024). The IOPS
 //! beside them are right, and tell which of these units a line has.
 
-use record::{Cell, Host, Params, Pattern, Region};
+use record::{Cell, Host, Pattern, Region};
 use regex::Regex;
 
-use super::imported_run::{ImportedRun, cell, io, label, note, other, our_test, rates, word};
+use super::imported_run::{Fill, ImportedRun, cell, our_test, word};
 use super::table::{Known, Made, Tool, tool};
-use super::text::{group, re, short, size, wanted};
+use super::text::{group, re, size, wanted};
 
 /// "SEQ    1MiB (Q=  8, T= 1):   194.805 MB/s [    185.8 IOPS] < 42830.02 us>".
 const RESULT: &str = r"(?m)^[ \t]*(?<line>(?<order>Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):(?<rate>[^:\n]*)MB/s(?:.*?\[(?<iops>.*?)IOPS)?(?:.*?<(?<us>.*?)us>)?";
@@ -49,16 +49,14 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
         cell.params.span_bytes = known.size("span");
         cell.metrics.other.get_mut("mean_latency_ns").into_iter().for_each(|ns| ns.n = runs);
     }
-    for line in known.each("each_zero") {
-        run.note(format!("{}: a rate of 0: the test failed or was not run", short(line, 60)));
+    for line in known.each("each_zero").filter_map(|line| line.short("each_zero", 60)) {
+        run.note(format!("{line}: a rate of 0: the test failed or was not run"));
     }
-    if known.has("date") {
-        let date = short(known.text("date"), 40);
+    if let Some(date) = known.short("date", 40) {
         run.note(format!("measured {date} by the clock of its host"));
     }
-    if known.has("kernel") {
-        let kernel = Some(short(known.text("kernel"), 60));
-        run.host = Some(Host { kernel, ..Host::default() });
+    if let Some(kernel) = known.short("kernel", 60) {
+        run.host = Some(Host { kernel: Some(kernel), ..Host::default() });
     }
 }
 
@@ -68,12 +66,9 @@ fn of_result(known: &Known) -> Made {
     };
     let rate = wanted("the rate", known.number("rate"))?;
     let (iops, us) = (stated("IOPS", "iops")?, stated("the latency", "us")?);
-    let mut cell = of_line(known);
-    set_rates(&mut cell, rate, iops, known.has("kdiskmark"));
-    if let Some(us) = us.filter(|us| *us > 0.0) {
-        other(&mut cell, "mean_latency_ns", us * 1e3, 1);
-    }
-    Ok(vec![cell])
+    let cell = with_rates(of_line(known), rate, iops, known.has("kdiskmark"));
+    let us = us.filter(|us| *us > 0.0);
+    Ok(vec![us.into_iter().fold(cell, |cell, us| cell.other("mean_latency_ns", us * 1e3, 1))])
 }
 
 fn of_line(known: &Known) -> Cell {
@@ -95,20 +90,16 @@ fn of_line(known: &Known) -> Cell {
         Some(direction) => our_test(pattern, direction).to_owned(),
         None => format!("{tool}:{kind}-{}", word(direction)),
     };
-    let region = Some(Region::File);
-    let params = Params { region, queue_depth, threads, ..io(direction, pattern, block) };
-    let mut cell = cell(test, params);
-    label(&mut cell, "line", line);
-    label(&mut cell, "tool", &format!("{tool} {}", known.text("version")));
-    if !is_kdiskmark {
-        note(&mut cell, "the best of its runs, the first left out");
-    } else if threads > 1 {
-        note(&mut cell, "before May 2026 KDiskMark showed half of what several threads did");
-    }
-    cell
+    let mut cell = cell(test, direction, pattern, block).region(Region::File);
+    (cell.params.queue_depth, cell.params.threads) = (queue_depth, threads);
+    let text = "before May 2026 KDiskMark showed half of what several threads did";
+    cell.label("line", line)
+        .label("tool", &format!("{tool} {}", known.text("version")))
+        .note_if(!is_kdiskmark, "the best of its runs, the first left out")
+        .note_if(is_kdiskmark && threads > 1, text)
 }
 
-fn set_rates(cell: &mut Cell, rate: f64, iops: Option<f64>, is_kdiskmark: bool) {
+fn with_rates(cell: Cell, rate: f64, iops: Option<f64>, is_kdiskmark: bool) -> Cell {
     let block = cell.params.block_bytes;
     let ratio = iops.zip(block).map(|(iops, block)| iops * block as f64 / (rate * 1e6));
     let ratio = ratio.filter(|ratio| *ratio > 0.0);
@@ -118,13 +109,9 @@ fn set_rates(cell: &mut Cell, rate: f64, iops: Option<f64>, is_kdiskmark: bool) 
     let fitting: Vec<_> = MEGABYTES.iter().filter(|(factor, _)| off(*factor) < slack).collect();
     let usual = &MEGABYTES[usize::from(is_kdiskmark)];
     let (factor, text) = if let [only] = fitting[..] { only } else { usual };
-    let bps = rate * 1e6 * factor;
-    let of_rate = || block.map(|block| bps / block as f64);
-    rates(cell, iops.filter(|iops| *iops > 0.0).or_else(of_rate), Some(bps), 1);
-    if !text.is_empty() {
-        note(cell, *text);
-    }
-    if ratio.is_some() && fitting.is_empty() {
-        note(cell, "its MB/s and IOPS do not agree");
-    }
+    let is_odd = ratio.is_some() && fitting.is_empty();
+    cell.rate(rate * 1e6 * factor, 1)
+        .rates(iops.filter(|iops| *iops > 0.0), None, 1)
+        .note_if(!text.is_empty(), text)
+        .note_if(is_odd, "its MB/s and IOPS do not agree")
 }

@@ -4,17 +4,13 @@
 //! Its KB, MB and GB are powers of 1024.
 
 use record::units::{GIB, saturating_sum};
-use record::{
-    Cell, Direction, Params, Path, Pattern, Region, Series, SeriesAxis, Stop, metric, test,
-};
+use record::{Cell, Path, Pattern, Region, Series, SeriesAxis, Stop, metric, test};
 
 use super::errno::{Errno, ErrorSide};
 use super::failed;
-use super::imported_run::{
-    ImportedRun, cell, estimate, io, moved, note, of_sectors, other, over_files, whole_ns,
-};
+use super::imported_run::{Fill, ImportedRun, cell, of_sectors, over_files};
 use super::table::{Known, Made, Tool, tool};
-use super::text::{group, number, rate, re, short, time, wanted, whole};
+use super::text::{group, number, re, time, wanted, whole};
 
 pub(super) static TABLE: Tool = tool! {
     "f3", "f3 output", 1024.0;
@@ -22,10 +18,10 @@ pub(super) static TABLE: Tool = tool! {
     ["an average speed, 'Data OK: ..' or '*Usable* size: ..'": r"(?im)average .*speed|Data OK:|\*(?:Usable|Real)\* size:|^Creating file .* failure: "]
     Begins r"^\s*(?<head>F3) (?:read|write|probe).*?(?<version>\S*)\s*$";
     Leaves r"(?<failure> failure: )";
-    Says r"^\s*(?<each_unread>(?:Validating file .*)?NOT fully read due to .*)";
+    Says r"^\s*(?<each_unread>(?:Validating file (?<file>\S+?)\..*?\.\.\.(?<sectors>.*?) - )?.*NOT fully read due to (?<error>.*))";
     Says r"(?<unread>Not all data was read due to I/O error)";
     // "Creating file 1.h2w ... OK! Avg: 20.13 MB/s", "Min: 9.91 MB/s, Max: 22.40 MB/s".
-    Says r"^\s*(?<each_file>(?:Creating|Validating) file \d+\..*Avg: \S+ [^\s,]+|Min: \S+ [^\s,]+, Max: \S+ [^\s,]+)";
+    Says r"^\s*(?<each_file>(?:Creating|Validating) file (?<file>\d+)\..*Avg: (?<average>\S+ [^\s,]+)|Min: (?<least>\S+ [^\s,]+), Max: (?<most>\S+ [^\s,]+))";
     Says r"^\s*(?<each_validated>Validating file )";
     Repeats r"^Creating file .*%.* -- ";
     Says r"^\s*(?<each_missing>Missing file.*)";
@@ -48,7 +44,7 @@ pub(super) static TABLE: Tool = tool! {
     Says r"^\s*Physical block size:.*\(2\^(?<order>\d+) Byte";
     Says r"^\s*Probe time:(?<probed>.*)";
     // "Sequential write: 12.30 MB/s (1044481 blocks / 4.46s)".
-    Says r"^\s*(?<each_probed>(?:Sequential write|Random write|Random read):.*\(\d+\D.*? / .*\))";
+    Says r"^\s*(?<each_probed>(?<order>Sequential|Random) (?<way>write|read)):(?<rate>[^(]*)\((?<blocks>\d+)\D.*? / (?<took>.*)\)";
     Repeats r"^\s*(?:Operation:|Write:|Read:|Reset:)| blocks / |avg of";
 }
 .facts(of_run).ends(of_block);
@@ -83,10 +79,10 @@ fn of_block(known: &Known) -> Made {
 
 fn speed(known: &Known, way: &str) -> Result<Cell, String> {
     let bps = wanted("the speed", known.rate(way))?;
-    let mut cell = over_files("f3", way, Path::Buffered, bps);
     let sectors = known.count(&format!("{way}_sectors")).unwrap_or(0);
-    moved(&mut cell, sectors.saturating_mul(SECTOR), 0);
-    cell.elapsed_ns = duration_ns(known.text(&format!("{way}_time"))).map_or(0, whole_ns);
+    let mut cell = over_files("f3", way, Path::Buffered, bps)
+        .moved(sectors.saturating_mul(SECTOR), 0)
+        .took(duration_ns(known.text(&format!("{way}_time"))));
     cell.series = curves(known);
     Ok(cell)
 }
@@ -94,18 +90,14 @@ fn speed(known: &Known, way: &str) -> Result<Cell, String> {
 /// Curves over the files of 1 GiB each, in bytes a second, from the lines that version 9 prints for
 /// each.
 fn curves(known: &Known) -> Vec<Series> {
-    let of_file = re!(
-        r"^(?:(?:Creating|Validating) file (\d+)\..*Avg: (\S+ [^\s,]+)|Min: (\S+ [^\s,]+), Max: (\S+ [^\s,]+))"
-    );
     let mut points = [const { Vec::new() }; 3];
     let mut end = None;
-    for found in known.each("each_file").filter_map(|line| of_file.captures(line)) {
-        let file = whole(group(&found, 1)).map(|file| file.saturating_mul(GIB) as f64);
-        let [average, least, most] = [2, 3, 4].map(|number| rate(group(&found, number), 1024.0));
-        end = file.filter(|_| average.is_some()).or(end);
+    for line in known.each("each_file") {
+        let file = line.count("file").map(|file| file.saturating_mul(GIB) as f64);
+        end = file.filter(|_| line.rate("average").is_some()).or(end);
         let Some(end) = end else { continue };
-        for (points, bps) in points.iter_mut().zip([average, least, most]) {
-            points.extend(bps.map(|bps| [end, bps]));
+        for (points, name) in points.iter_mut().zip(["average", "least", "most"]) {
+            points.extend(line.rate(name).map(|bps| [end, bps]));
         }
     }
     let names =
@@ -128,8 +120,9 @@ fn verified(known: &Known) -> Result<Cell, String> {
     if sum != lost {
         return Err(format!("{lost} sectors are lost, but {sum} are listed"));
     }
-    let mut cell = of_sectors([good, changed, overwritten, corrupted])?;
-    known.each("each_missing").for_each(|line| note(&mut cell, short(line, 100)));
+    let cell = of_sectors([good, changed, overwritten, corrupted])?;
+    let missing = known.each("each_missing").filter_map(|line| line.short("each_missing", 100));
+    let mut cell = missing.fold(cell, Fill::note);
     end_unread(&mut cell, known);
     Ok(cell)
 }
@@ -137,19 +130,16 @@ fn verified(known: &Known) -> Result<Cell, String> {
 /// Ends the verification with the error that f3read met: "Validating file 1.h2w ...  833792/ 0/ 0/
 /// 0 - NOT fully read due to "Input/output error"".
 fn end_unread(cell: &mut Cell, known: &Known) {
-    let unread =
-        re!(r"^(?:Validating file (\S+?)\..*?\.\.\.(.*?) - )?.*NOT fully read due to (.*)");
     let n = known.each("each_validated").count() + known.each("each_unread").count();
     let files: Vec<(String, Errno)> = known
         .each("each_unread")
         .filter_map(|line| {
-            let found = unread.captures(line)?;
-            let read = saturating_sum(group(&found, 2).split('/').filter_map(whole));
+            let read = saturating_sum(line.text("sectors").split('/').filter_map(whole));
             // The text does not have the number of sectors of the last file.
-            let is_last = whole(group(&found, 1)).is_none_or(|file| file >= n as u64);
+            let is_last = line.count("file").is_none_or(|file| file >= n as u64);
             let all = if is_last { String::new() } else { format!(" of {SECTORS_OF_A_FILE}") };
-            let progress = format!("file {} had {read}{all} sectors read", group(&found, 1));
-            Some((progress, Errno::in_text(group(&found, 3).trim_matches('"'))?))
+            let progress = format!("file {} had {read}{all} sectors read", line.text("file"));
+            Some((progress, Errno::in_text(line.text("error").trim_matches('"'))?))
         })
         .collect();
     let of_medium = files.iter().find(|(_, error)| error.origin == ErrorSide::Medium);
@@ -193,47 +183,38 @@ fn probe(known: &Known) -> Result<Cell, String> {
         .iter()
         .find_map(|name| kinds.iter().position(|kind| *kind == known.text(name)));
     let kind = kind.ok_or_else(|| "no line 'Good news: ..' or 'Bad news: ..'".to_owned())? as f64;
-    let params = Params {
-        region: Some(Region::Whole),
-        span_bytes: Some(announced as u64),
-        ..Params::default()
-    };
-    let mut cell = cell(test::CAPACITY, params);
-    other(&mut cell, "type", kind, 1);
-    other(&mut cell, metric::REAL_BYTES, real, 1);
     let wraps = order(known, "module").filter(|_| kind > 2.0).unwrap_or(0);
-    other(&mut cell, metric::WRAP_BYTES, wraps as f64, 1);
-    if let Some(cache) = blocks(known, "cache") {
-        other(&mut cell, metric::CACHE_BYTES, cache as f64, 1);
-    }
-    cell.elapsed_ns = duration_ns(known.text("probed")).map_or(0, whole_ns);
-    Ok(cell)
+    let cell = cell(test::CAPACITY, None, None, None)
+        .region(Region::Whole)
+        .span(announced as u64)
+        .other("type", kind, 1)
+        .other(metric::REAL_BYTES, real, 1)
+        .other(metric::WRAP_BYTES, wraps as f64, 1)
+        .took(duration_ns(known.text("probed")));
+    let cache = blocks(known, "cache").into_iter();
+    Ok(cache.fold(cell, |cell, bytes| cell.other(metric::CACHE_BYTES, bytes as f64, 1)))
 }
 
 /// Speeds that f3probe prints since version 9: "Sequential write: 12.30 MB/s (1044481 blocks /
 /// 4.46s)".
-fn probed(line: &str, block: u64) -> Option<Cell> {
-    let found =
-        re!(r"^(Sequential|Random) (write|read):([^(]*)\((\d+)\D.*? / (.*)\)").captures(line)?;
-    let is_random = group(&found, 1) == "Random";
+fn probed(line: &Known, block: u64) -> Option<Cell> {
+    let is_random = line.text("order") == "Random";
     let pattern = if is_random { Pattern::Uniform } else { Pattern::Sequential };
-    let direction = if group(&found, 2) == "write" { Direction::Write } else { Direction::Read };
-    let mut cell = cell("f3:probe", io(direction, pattern, None));
-    cell.metrics.bps = Some(estimate(rate(group(&found, 3), 1024.0)?, 1));
-    cell.bytes = whole(group(&found, 4))?.saturating_mul(block);
-    cell.elapsed_ns = duration_ns(group(&found, 5)).map_or(0, whole_ns);
-    note(&mut cell, "over the few places that the probe touches, in writes of its own size");
-    Some(cell)
+    let direction = line.direction("way");
+    let mut cell = cell("f3:probe", direction, pattern, None).bps(line.rate("rate")?, 1);
+    cell.bytes = line.count("blocks")?.saturating_mul(block);
+    let text = "over the few places that the probe touches, in writes of its own size";
+    Some(cell.took(duration_ns(line.text("took"))).note(text))
 }
 
-/// Nanoseconds of "5.33s", "165.9ms", "658us", "1'02\"", "2:01'05\"", "1:34:28", "3 days 1:00'00\"".
-fn duration_ns(text: &str) -> Option<f64> {
+/// Nanoseconds, 0 if there are none, of "5.33s", "165.9ms", "658us", "1'02\"", "2:01'05\"", "1:34:28", "3 days 1:00'00\"".
+fn duration_ns(text: &str) -> f64 {
     let parts = re!(
         r#"^\s*(?:(\d+) weeks?,? )?(?:(\d+) days?,? )?(?:(?:(\d+):)?(\d+)[':])?([\d.]+)(?:"|\s*$)"#
     );
-    let Some(found) = parts.captures(text) else { return time(text) };
+    let Some(found) = parts.captures(text) else { return time(text).unwrap_or(0.0) };
     let units = [604_800.0, 86_400.0, 3600.0, 60.0, 1.0];
     let seconds =
         (1..).zip(units).map(|(at, unit)| number(group(&found, at)).unwrap_or(0.0) * unit);
-    Some(seconds.sum::<f64>() * 1e9)
+    seconds.sum::<f64>() * 1e9
 }

@@ -9,7 +9,7 @@ use record::{Cell, Direction, Stop, test};
 use regex::RegexSet;
 
 use super::errno::{Errno, ErrorSide};
-use super::imported_run::{ImportedRun, cell, io, note};
+use super::imported_run::{Fill, ImportedRun, cell};
 use super::reading::Reading;
 use super::text::{ImportText, re, short};
 
@@ -22,7 +22,9 @@ pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
             cell.reason = Some(format!("{tool} ended with error {number}: {error}"));
             cell.error = Some(error.of_cell());
         }
-        ErrorSide::Host | ErrorSide::Unknown => note(cell, format!("{tool} ended early: {error}")),
+        ErrorSide::Host | ErrorSide::Unknown => {
+            cell.note(format!("{tool} ended early: {error}"));
+        }
     }
 }
 
@@ -108,7 +110,7 @@ fn end_result(
         return;
     }
     if ended.is_none() && error.origin == ErrorSide::Medium {
-        let mut without_figures = cell(it.test, io(it.direction, None, None));
+        let mut without_figures = cell(it.test, it.direction, None, None);
         end(&mut without_figures, it.tool, error);
         let run = run_of(found, it);
         reading.add(&mut found[run], it.at, without_figures);
@@ -139,7 +141,9 @@ fn keep_message(found: &mut [ImportedRun], it: &ErrorLine, ended: Option<(usize,
     let (_, message) = it.line.split_once(": ").unwrap_or_default();
     let text = format!("{} said: {}", it.tool, short(message, LONGEST_MESSAGE));
     match (it.tool, ended) {
-        ("dd", Some((run, result))) => note(&mut found[run].cells[result].1, text),
+        ("dd", Some((run, result))) => {
+            (&mut found[run].cells[result].1).note(text);
+        }
         ("fio", next) => {
             let last = || found.iter().position(|run| run.tool == "fio");
             let Some(run) = next.map(|(run, _)| run).or_else(last) else { return false };

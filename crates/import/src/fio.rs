@@ -10,7 +10,7 @@ mod same_job;
 use record::{Cell, Content, Direction, Params, Path, Sync};
 
 use self::options::Job;
-use super::imported_run::{self, our_test, word};
+use super::imported_run::{Fill, of_params, our_test, word};
 
 pub(super) use self::diagnostics::JOBS;
 pub(super) use self::json::JSON;
@@ -49,9 +49,7 @@ fn cell(job: &Job, direction: Option<Direction>) -> Cell {
         form: form.map(str::to_owned),
         ..job.params.clone()
     };
-    let mut cell = imported_run::cell(test, params);
-    job.notes.iter().for_each(|text| imported_run::note(&mut cell, text.as_str()));
-    cell
+    job.notes.iter().fold(of_params(test, params), |cell, text| cell.note(text.as_str()))
 }
 
 /// Block size, if bytes and I/Os prove that all I/Os had the same.

@@ -5,11 +5,11 @@
 //! more loses the end of its unit ("1.589G/"), a negative difference loses the end of "ns"
 //! ("-54142n").
 
-use record::{Cell, Content, Direction, Params, Pattern, Region, Series, SeriesAxis, test};
+use record::{Cell, Content, Direction, Pattern, Region, Series, SeriesAxis, test};
 
-use super::imported_run::{ImportedRun, cell, io, label, note, other, rate};
+use super::imported_run::{Fill, ImportedRun, cell};
 use super::table::{Known, Made, Tool, tool};
-use super::text::{self, group, prefix, re, wanted, whole, with_unit};
+use super::text::{self, group, number, prefix, re, wanted, with_unit};
 
 pub(super) static ALIGN: Tool = tool! {
     "flashbench", "flashbench -a output", 1000.0;
@@ -57,18 +57,15 @@ fn of_boundary(known: &Known) -> Made {
     // Size of a read, if the command is above; flashbench halves the boundary down to twice that of
     // a read.
     let block = known.size("block").or((align >= 2.0).then_some(align as u64 / 2));
-    let mut cell = cell(test::ALIGN_READ, io(Direction::Read, Pattern::Strided, block));
+    let mut cell = cell(test::ALIGN_READ, Direction::Read, Pattern::Strided, block);
     let (x, y) = (SeriesAxis::OffsetBytes, SeriesAxis::LatencyNs);
     for side in SIDES {
         let ns = wanted(side, time_ns(known.text(side)))?;
         cell.series.push(Series { name: side.to_owned(), x, y, points: vec![[align, ns]] });
     }
-    if SIDES.iter().any(|side| known.text(side).ends_with(|c: char| c.is_ascii_digit() || c == 'n'))
-    {
-        let text = "negative differences have lost the end of their unit; they are nanoseconds";
-        note(&mut cell, text);
-    }
-    Ok(vec![cell])
+    let is_cut = |side: &&str| known.text(side).ends_with(|c: char| c.is_ascii_digit() || c == 'n');
+    let text = "negative differences have lost the end of their unit; they are nanoseconds";
+    Ok(vec![cell.note_if(SIDES.iter().any(is_cut), text)])
 }
 
 /// Joins a boundary to the listing above it; one that the listing already has begins the next.
@@ -107,13 +104,8 @@ fn of_areas(known: &Known) -> Made {
     let of_column = |(column, text): (usize, &&str)| {
         let is_no_rate = || format!("'{text}' is no rate");
         let (bps, is_cut) = rate_of(text).ok_or_else(is_no_rate)?;
-        let mut cell =
-            if texts.len() > 1 { of_area(block, column) } else { of_open_aus(known, block) };
-        rate(&mut cell, bps, 1);
-        if is_cut {
-            note(&mut cell, "the field was too narrow for the end of its unit");
-        }
-        Ok(cell)
+        let cell = if texts.len() > 1 { of_area(block, column) } else { of_open_aus(known, block) };
+        Ok(cell.rate(bps, 1).note_if(is_cut, "the field was too narrow for the end of its unit"))
     };
     texts.iter().enumerate().map(of_column).collect()
 }
@@ -121,13 +113,11 @@ fn of_areas(known: &Known) -> Made {
 /// Cell of a column of `-f`: one of the first allocation units, written once with each block size,
 /// largest first.
 fn of_area(block: u64, column: usize) -> Cell {
-    let content = Some(Content::Zeros);
-    let region = Some(Region::Front);
-    let params = Params { content, region, ..io(Direction::Write, Pattern::Sequential, block) };
-    let mut cell = cell("flashbench:find-fat", params);
-    cell.params.other.insert("au_index".into(), column as f64);
-    label(&mut cell, "area", &(column + 1).to_string());
-    cell
+    let cell = cell("flashbench:find-fat", Direction::Write, Pattern::Sequential, block);
+    cell.writes(Content::Zeros)
+        .region(Region::Front)
+        .param("au_index", column as f64)
+        .label("area", &(column + 1).to_string())
 }
 
 /// Cell of a line of `--open-au`: all block sizes are measured in one allocation unit after the
@@ -135,20 +125,17 @@ fn of_area(block: u64, column: usize) -> Cell {
 fn of_open_aus(known: &Known, block: u64) -> Cell {
     let heading = known.text("heading").to_lowercase();
     let n_aus = re!(r"(?:open-au-nr|au)=(\d+),*(?:\s|$)").captures(&heading);
-    let n_aus = n_aus.and_then(|found| whole(group(&found, 1)));
+    let n_aus = n_aus.and_then(|found| number(group(&found, 1)));
     let is_linear = ["linear", "flashbench"].iter().any(|word| heading.contains(word));
     let (pattern, form) = match heading.contains("random") {
         true => (Pattern::Permutation, Some("random")),
         false => (Pattern::Sequential, is_linear.then_some("linear")),
     };
-    let (content, form) = (Some(Content::Zeros), form.map(str::to_owned));
-    let params = Params { content, form, ..io(Direction::Write, pattern, block) };
-    let mut cell = cell("flashbench:open-au", params);
-    if let Some(n_aus) = n_aus {
-        cell.params.other.insert("n_aus".into(), n_aus as f64);
-        other(&mut cell, "open_aus", n_aus as f64, 1);
-    } else {
-        note(&mut cell, "the text does not say how many allocation units were open");
+    let mut cell =
+        cell("flashbench:open-au", Direction::Write, pattern, block).writes(Content::Zeros);
+    cell.params.form = form.map(str::to_owned);
+    match n_aus {
+        Some(n) => cell.param("n_aus", n).other("open_aus", n, 1),
+        None => cell.note("the text does not say how many allocation units were open"),
     }
-    cell
 }

@@ -1,9 +1,9 @@
 //! The benchmark of GNOME Disks: its averages, as people copy them from the window. Its MB are
 //! 10^6 bytes, its MiB 2^20.
 
-use record::{Direction, Params, Pattern, Region, metric, test};
+use record::{Direction, Pattern, Region, metric, test};
 
-use super::imported_run::{cell, estimate, io, note, other};
+use super::imported_run::{Fill, cell, word};
 use super::table::{Known, Made, Tool, tool};
 use super::text::wanted;
 
@@ -19,27 +19,21 @@ pub(super) static TABLE: Tool = tool! {
 };
 
 fn of_rate(known: &Known) -> Made {
-    let direction = known.direction("way");
-    let way = if direction == Some(Direction::Read) { "read" } else { "write" };
-    let params = Params {
-        region: Some(Region::Whole),
-        ..io(direction, Pattern::Strided, known.size("block"))
-    };
-    let mut cell = cell(format!("gnome-disks:{way}"), params);
-    let n = known.count("samples").unwrap_or(1);
-    cell.metrics.bps = Some(estimate(wanted("the rate", known.rate("rate"))?, n));
-    note(&mut cell, "the mean of samples at places spread over the medium");
+    let way = known.direction("way");
+    let rate = wanted("the rate", known.rate("rate"))?;
+    let test = format!("gnome-disks:{}", word(way));
+    let cell = cell(test, way, Pattern::Strided, known.size("block"))
+        .region(Region::Whole)
+        .bps(rate, known.count("samples").unwrap_or(1))
+        .note("the mean of samples at places spread over the medium");
     Ok(vec![cell])
 }
 
 fn of_access(known: &Known) -> Made {
     let ns = wanted("the time", known.time("time"))?;
-    let params = Params {
-        region: Some(Region::Whole),
-        form: Some("GNOME Disks".into()),
-        ..io(Direction::Read, Pattern::Uniform, None)
-    };
-    let mut cell = cell(test::SEEK, params);
-    other(&mut cell, metric::ACCESS_TIME_NS, ns, known.count("samples").unwrap_or(1));
+    let cell = cell(test::SEEK, Direction::Read, Pattern::Uniform, None)
+        .region(Region::Whole)
+        .form("GNOME Disks")
+        .other(metric::ACCESS_TIME_NS, ns, known.count("samples").unwrap_or(1));
     Ok(vec![cell])
 }

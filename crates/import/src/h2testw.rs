@@ -5,7 +5,7 @@
 use record::units::MIB;
 use record::{Cell, Path};
 
-use super::imported_run::{note, of_sectors, over_files};
+use super::imported_run::{Fill, of_sectors, over_files};
 use super::table::{Known, Made, Tool, tool};
 use super::text::wanted;
 
@@ -53,9 +53,8 @@ fn verified(known: &Known) -> Result<Option<Cell>, String> {
     let corrupted = lost
         .checked_sub(overwritten.saturating_add(changed))
         .ok_or_else(|| format!("{lost} sectors are lost, but more are listed"))?;
-    let mut cell = of_sectors([good, changed, overwritten, corrupted])?;
-    if let Ok(at) = u64::from_str_radix(known.text("first"), 16) {
-        note(&mut cell, format!("the first error is at byte {at} of what was written"));
-    }
-    Ok(Some(cell))
+    let cell = of_sectors([good, changed, overwritten, corrupted])?;
+    let first = u64::from_str_radix(known.text("first"), 16).ok();
+    let first = first.map(|at| format!("the first error is at byte {at} of what was written"));
+    Ok(Some(first.into_iter().fold(cell, Fill::note)))
 }

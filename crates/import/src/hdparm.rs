@@ -1,9 +1,9 @@
 //! hdparm -t, -T and -t --direct. Its MB are 2^20 bytes, its kB 2^10.
 
 use record::units::MIB;
-use record::{Cell, Direction, Flag, Params, Path, Pattern, test};
+use record::{Cell, Direction, Flag, Path, Pattern, test};
 
-use super::imported_run::{cell, estimate, io, note, whole_ns};
+use super::imported_run::{Fill, cell};
 use super::table::{Known, Made, Tool, tool};
 use super::text::wanted;
 
@@ -24,12 +24,9 @@ pub(super) static TABLE: Tool = tool! {
 /// Size of each read that `hdparm -t` and `-T` make.
 const READ_BYTES: u64 = 2 * MIB;
 
-fn begun(form: &str, path: Path) -> Cell {
-    let form = Some(form.to_owned());
-    cell(
-        test::BUFFERED_READ,
-        Params { path, form, ..io(Direction::Read, Pattern::Sequential, READ_BYTES) },
-    )
+fn begun(form: &str, path: Path, bps: f64) -> Cell {
+    let cell = cell(test::BUFFERED_READ, Direction::Read, Pattern::Sequential, READ_BYTES);
+    cell.form(form).path(path).bps(bps, 1)
 }
 
 fn timed(known: &Known) -> Made {
@@ -39,31 +36,22 @@ fn timed(known: &Known) -> Made {
         "cached" | "buffer-cache" | "O_DIRECT cached" => ("cache", Path::Buffered),
         other => return Err(format!("'{other}' is nothing that hdparm times")),
     };
-    let megabytes = wanted("the megabytes", known.count("mib"))? as f64;
-    let mut cell = begun(form, path);
-    cell.params.span_offset_bytes =
-        if known.has("offset") { known.size("offset") } else { Some(0) };
-    cell.bytes = (megabytes * MIB as f64) as u64;
-    cell.ops = cell.bytes / READ_BYTES;
-    cell.elapsed_ns = whole_ns(wanted("the seconds", known.number("seconds"))? * 1e9);
-    cell.metrics.bps = Some(estimate(wanted("the rate", known.rate("rate"))?, 1));
-    if form == "cache" {
-        // This measures memory, never the medium.
-        cell.flags.push(Flag::Cached);
-    } else {
-        let text =
-            "one run: the first after other work may be several times too fast (the page cache)";
-        note(&mut cell, text);
-    }
-    Ok(vec![cell])
+    let bytes = wanted("the megabytes", known.count("mib"))?.saturating_mul(MIB);
+    let seconds = wanted("the seconds", known.number("seconds"))?;
+    let mut cell = begun(form, path, wanted("the rate", known.rate("rate"))?)
+        .moved(bytes, bytes / READ_BYTES)
+        .took(seconds * 1e9);
+    let offset = if known.has("offset") { known.size("offset") } else { Some(0) };
+    cell.params.span_offset_bytes = offset;
+    // This measures memory, never the medium.
+    cell.flags.extend((form == "cache").then_some(Flag::Cached));
+    let text = "one run: the first after other work may be several times too fast (the page cache)";
+    Ok(vec![cell.note_if(form != "cache", text)])
 }
 
 fn in_words(known: &Known) -> Made {
-    let mut cell = begun("device", Path::Buffered);
     let rate = wanted("the rate", known.number("words"))?;
-    cell.metrics.bps = Some(estimate(rate * MIB as f64, 1));
     let text =
         "a rate in a sentence: taken for that of hdparm -t, which calls 2^20 bytes a megabyte";
-    note(&mut cell, text);
-    Ok(vec![cell])
+    Ok(vec![begun("device", Path::Buffered, rate * MIB as f64).note(text)])
 }

@@ -1,5 +1,7 @@
 //! Results of an importer before they become a record, and the check that all of them are possible.
 
+use std::borrow::BorrowMut;
+
 use record::limits::{MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, most_of};
 use record::text::is_hidden;
 use record::units::saturating_sum;
@@ -97,25 +99,118 @@ impl ImportedRun {
     }
 }
 
-/// A cell in the making.
-pub(super) fn cell(test: impl Into<String>, params: Params) -> Cell {
+/// A cell in the making, of I/O to the medium where these are known.
+pub(crate) fn cell(
+    test: impl Into<String>,
+    direction: impl Into<Option<Direction>>,
+    pattern: impl Into<Option<Pattern>>,
+    block_bytes: impl Into<Option<u64>>,
+) -> Cell {
+    let (direction, pattern, block_bytes) = (direction.into(), pattern.into(), block_bytes.into());
+    of_params(test, Params { direction, pattern, block_bytes, ..Params::default() })
+}
+
+/// A cell with these parameters.
+pub(crate) fn of_params(test: impl Into<String>, params: Params) -> Cell {
     let (queue_depth, threads) = (params.queue_depth.max(1), params.threads.max(1));
     Cell::begun("", test, Params { queue_depth, threads, ..params })
 }
 
-/// Parameters of I/O to the medium: the rest is the default.
-pub(crate) fn io(
-    direction: impl Into<Option<Direction>>,
-    pattern: impl Into<Option<Pattern>>,
-    block_bytes: impl Into<Option<u64>>,
-) -> Params {
-    Params {
-        direction: direction.into(),
-        pattern: pattern.into(),
-        block_bytes: block_bytes.into(),
-        ..Params::default()
+/// What fills a cell.
+pub(crate) trait Fill: Sized + BorrowMut<Cell> {
+    fn region(self, region: Region) -> Self {
+        self.with(|cell| cell.params.region = Some(region))
+    }
+
+    fn path(self, path: Path) -> Self {
+        self.with(|cell| cell.params.path = path)
+    }
+
+    fn form(self, form: impl Into<String>) -> Self {
+        self.with(|cell| cell.params.form = Some(form.into()))
+    }
+
+    fn span(self, bytes: impl Into<Option<u64>>) -> Self {
+        self.with(|cell| cell.params.span_bytes = bytes.into())
+    }
+
+    /// Sets what is written; a read has none.
+    fn writes(self, content: Content) -> Self {
+        self.with(|cell| {
+            let is_write = cell.params.direction == Some(Direction::Write);
+            cell.params.content = is_write.then_some(content);
+        })
+    }
+
+    /// Sets the rates, which rest on `n` I/Os.
+    fn rates(self, iops: Option<f64>, bps: Option<f64>, n: u64) -> Self {
+        self.with(|Cell { metrics, .. }| {
+            metrics.iops = iops.map(|iops| estimate(iops, n)).or(metrics.iops);
+            metrics.bps = bps.map(|bps| estimate(bps, n)).or(metrics.bps);
+        })
+    }
+
+    /// Sets the rate in bytes a second alone.
+    fn bps(self, bps: f64, n: u64) -> Self {
+        self.rates(None, Some(bps), n)
+    }
+
+    /// Sets the rate in bytes a second, and the IOPS that follow from the block size.
+    fn rate(self, bps: f64, n: u64) -> Self {
+        let block = self.borrow().params.block_bytes.filter(|block| *block > 0);
+        self.rates(block.map(|block| bps / block as f64), Some(bps), n)
+    }
+
+    /// Sets bytes and I/Os; those of a write count as written.
+    fn moved(self, bytes: u64, ops: u64) -> Self {
+        self.with(|cell| {
+            let is_write = cell.params.direction == Some(Direction::Write);
+            let written = if is_write { bytes } else { 0 };
+            (cell.bytes, cell.ops, cell.written_bytes) = (bytes, ops, written);
+        })
+    }
+
+    /// Sets the time of all of it, in nanoseconds.
+    fn took(self, ns: f64) -> Self {
+        self.with(|cell| cell.elapsed_ns = whole_ns(ns))
+    }
+
+    /// Adds another metric.
+    fn other(self, name: &str, value: f64, n: u64) -> Self {
+        self.with(|cell| cell.metrics.other.extend([(name.to_owned(), estimate(value, n))]))
+    }
+
+    /// Adds another parameter.
+    fn param(self, name: &str, value: f64) -> Self {
+        self.with(|cell| cell.params.other.extend([(name.into(), value)]))
+    }
+
+    /// Adds a label that is not empty.
+    fn label(self, name: &str, text: &str) -> Self {
+        let text = short(text, 100);
+        self.with(|cell| cell.labels.extend((!text.is_empty()).then(|| (name.to_owned(), text))))
+    }
+
+    /// Adds a caveat, once.
+    fn note(self, text: impl Into<String>) -> Self {
+        let flag = Flag::Note { text: text.into() };
+        let is_new = !self.borrow().flags.contains(&flag);
+        self.with(|cell| cell.flags.extend(is_new.then_some(flag)))
+    }
+
+    /// Adds a caveat if it holds.
+    fn note_if(self, holds: bool, text: &str) -> Self {
+        if holds { self.note(text) } else { self }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Cell)) -> Self {
+        change(self.borrow_mut());
+        self
     }
 }
+
+impl Fill for Cell {}
+impl Fill for &mut Cell {}
 
 /// "read", "write", or "mix" of both.
 pub(crate) fn word(direction: Option<Direction>) -> &'static str {
@@ -140,61 +235,36 @@ pub(crate) fn our_test(pattern: Pattern, direction: Direction) -> &'static str {
 /// Note about figures that went through the page cache.
 pub(crate) const BUFFERED: &str = "through the page cache: part of this may be the speed of memory";
 
-/// Sets the rates of a cell, which rest on `n` I/Os.
-pub(crate) fn rates(cell: &mut Cell, iops: Option<f64>, bps: Option<f64>, n: u64) {
-    cell.metrics.iops = iops.map(|iops| estimate(iops, n)).or(cell.metrics.iops);
-    cell.metrics.bps = bps.map(|bps| estimate(bps, n)).or(cell.metrics.bps);
-}
-
-/// Sets the rate of a cell in bytes a second, and the IOPS that follow from its block size.
-pub(crate) fn rate(cell: &mut Cell, bps: f64, n: u64) {
-    let block = cell.params.block_bytes.filter(|block| *block > 0);
-    rates(cell, block.map(|block| bps / block as f64), Some(bps), n);
-}
-
-/// Sets the bytes and I/Os of a cell; those of a write count as written.
-pub(crate) fn moved(cell: &mut Cell, bytes: u64, ops: u64) {
-    let is_written = cell.params.direction == Some(Direction::Write);
-    (cell.bytes, cell.ops, cell.written_bytes) = (bytes, ops, if is_written { bytes } else { 0 });
-}
-
 /// Cell with sectors of 512 bytes by state, under the names of `verify`: good, changed, overwritten,
 /// corrupted.
 pub(super) fn of_sectors(counts: [u64; 4]) -> Result<Cell, String> {
     let n = saturating_sum(counts);
     let span = n.checked_mul(512).ok_or("more sectors than there can be")?;
-    let params = Params {
-        region: Some(Region::File),
-        span_bytes: Some(span),
-        path: Path::Buffered,
-        form: Some("read".into()),
-        ..io(Direction::Read, Pattern::Sequential, None)
-    };
-    let mut cell = cell(test::VERIFY, params);
-    cell.bytes = span;
+    let whole = cell(test::VERIFY, Direction::Read, Pattern::Sequential, None);
+    let whole = whole.region(Region::File).path(Path::Buffered).form("read");
     let states = [
         metric::GOOD_SECTORS,
         metric::CHANGED_SECTORS,
         metric::OVERWRITTEN_SECTORS,
         metric::CORRUPTED_SECTORS,
     ];
-    states.iter().zip(counts).for_each(|(name, count)| other(&mut cell, name, count as f64, n));
-    Ok(cell)
+    let states = states.iter().zip(counts);
+    Ok(states.fold(whole.span(span).moved(span, 0), |cell, (name, count)| {
+        cell.other(name, count as f64, n)
+    }))
 }
 
 /// Cell of the mean rate over the files of 1 GiB that a tool writes or reads.
 pub(crate) fn over_files(tool: &str, way: &str, path: Path, bps: f64) -> Cell {
-    let is_write = way == "write";
-    let direction = if is_write { Direction::Write } else { Direction::Read };
-    let content = is_write.then_some(Content::Incompressible);
-    let region = Some(Region::File);
-    let params = Params { region, path, content, ..io(direction, Pattern::Sequential, None) };
-    let mut cell = cell(format!("{tool}:{way}"), params);
-    cell.metrics.bps = Some(estimate(bps, 1));
+    let direction = if way == "write" { Direction::Write } else { Direction::Read };
     let cached = if path == Path::Buffered { " and the page cache" } else { "" };
-    let text = "files of 1 GiB through a file system";
-    note(&mut cell, format!("{text}{cached}, the mean over all of them"));
-    cell
+    let text = format!("files of 1 GiB through a file system{cached}, the mean over all of them");
+    cell(format!("{tool}:{way}"), direction, Pattern::Sequential, None)
+        .region(Region::File)
+        .path(path)
+        .writes(Content::Incompressible)
+        .bps(bps, 1)
+        .note(text)
 }
 
 /// Refuses another medium if a file has the most that it may have.
@@ -206,36 +276,10 @@ pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), String> {
     }
 }
 
-/// Adds a label to a cell.
-pub(crate) fn label(cell: &mut Cell, name: &str, text: &str) {
-    let text = short(text, 100);
-    if !text.is_empty() {
-        cell.labels.insert(name.to_owned(), text);
-    }
-}
-
-/// Adds a caveat to a cell, once.
-pub(crate) fn note(cell: &mut Cell, text: impl Into<String>) {
-    let flag = Flag::Note { text: text.into() };
-    if !cell.flags.contains(&flag) {
-        cell.flags.push(flag);
-    }
-}
-
-/// Adds those caveats that hold.
-pub(crate) fn note_all<const N: usize>(cell: &mut Cell, notes: [(bool, &str); N]) {
-    notes.into_iter().filter(|(holds, _)| *holds).for_each(|(_, text)| note(cell, text));
-}
-
 /// Makes a figure that rests on `n` I/Os or repeats, without an interval: other tools print none
 /// that holds under autocorrelation.
 pub(crate) fn estimate(value: f64, n: u64) -> Estimate {
     Estimate { value, ci95: None, n }
-}
-
-/// Adds another metric to a cell.
-pub(crate) fn other(cell: &mut Cell, name: &str, value: f64, n: u64) {
-    cell.metrics.other.insert(name.to_owned(), estimate(value, n));
 }
 
 /// Rounds a time to whole nanoseconds.
@@ -281,18 +325,16 @@ pub(super) fn percentiles(
 pub(super) fn keep_odd(cell: &mut Cell, latency: &Latency, odd: &[Percentile]) {
     let us = |ns: u64| record::units::significant(ns as f64 / 1e3);
     for (name, ns) in odd {
-        let shown = name.replace('_', ".");
-        other(cell, &format!("completion_{name}_ns"), *ns as f64, latency.n);
-        note(
-            cell,
-            format!(
-                "{shown} of {} us is not between the shortest and the longest time, {} to {} us: it \
-                 leaves out the submission, and is kept as completion_{name}_ns",
-                us(*ns),
-                us(latency.min),
-                us(latency.max)
-            ),
+        let kept = format!("completion_{name}_ns");
+        let text = format!(
+            "{} of {} us is not between the shortest and the longest time, {} to {} us: it leaves \
+             out the submission, and is kept as {kept}",
+            name.replace('_', "."),
+            us(*ns),
+            us(latency.min),
+            us(latency.max)
         );
+        cell.other(&kept, *ns as f64, latency.n).note(text);
     }
 }
 

@@ -2,22 +2,19 @@
 //! "k requests" 1000.
 
 use record::{
-    Cell, Direction, Filesystem, Latency, Params, Path, Pattern, Region, Series, SeriesAxis,
-    TargetKind,
+    Cell, Direction, Filesystem, Latency, Path, Pattern, Region, Series, SeriesAxis, TargetKind,
 };
 
-use super::imported_run::{
-    ImportedRun, cell, io, moved, note, other, percentiles, rates, whole_ns,
-};
+use super::imported_run::{Fill, ImportedRun, cell, percentiles, whole_ns};
 use super::table::{Known, Made, Tool, tool};
-use super::text::{group, re, scaled, size, time, time_ns, wanted, with_unit};
+use super::text::{group, re, scaled, time_ns, wanted, with_unit};
 
 pub(super) static TABLE: Tool = tool! {
     "ioping", "ioping output", 1024.0;
     ["a line '--- .. ioping statistics ---'": "ioping statistics ---"]
     ["a line 'min/avg/max/mdev = ..'": r"(?m)^\s*min/avg/max/mdev = "]
     // "4 KiB <<< /dev/loop0 (block device 1 GiB): request=2 time=155.3 us".
-    Says r"^(?<each_request>.*(?:<<<|>>>|from) .*: request=.* time=\S+ \S+.*)$";
+    Says r"^(?<each_request>.*?)(?: bytes)? (?:<<<|>>>|from) .*: request=.* time=(?<ns>\S+ \S+)(?<cold>.*\(warmup\))?.*$";
     Says r"--- (?<path>.*?)(?: \((?<place>.*)\))? ioping statistics ---";
     Says COMPLETED;
     Repeats r"^\s*generated .* requests in ";
@@ -48,42 +45,30 @@ fn place(known: &mut Known, run: &mut ImportedRun) {
     }
 }
 
-/// Size and time of a request; the first one warms up and does not count.
-fn request(line: &str) -> Option<(u64, Option<f64>)> {
-    let found =
-        re!(r"^(.*?)(?: bytes)? (?:<<<|>>>|from) .* time=(\S+) (\S+)(.*)").captures(line)?;
-    let ns = time(&format!("{} {}", group(&found, 2), group(&found, 3)));
-    let is_warm = !group(&found, 4).contains("(warmup)");
-    Some((size(&group(&found, 1).replace(' ', ""))?, ns.filter(|_| is_warm)))
-}
-
 fn finish(known: &Known) -> Made {
-    let requests: Vec<(u64, Option<f64>)> =
-        known.each("each_request").filter_map(request).collect();
+    let block = |line: &Known| line.size("each_request");
+    let requests: Vec<&Known> =
+        known.each("each_request").filter(|line| block(line).is_some()).collect();
     let direction = known.has("way").then(|| known.direction("way").unwrap_or(Direction::Read));
-    let params = Params {
-        path: Path::Buffered,
-        region: Some(Region::Whole),
-        ..io(direction, Pattern::Uniform, requests.last().map(|(bytes, _)| *bytes))
-    };
-    let mut cell = cell("ioping", params);
-    note(&mut cell, "the text does not say whether past the page cache (-D)");
     let ops = wanted("the number of requests", scaled(known.text("ops"), 1000.0))? as u64;
-    cell.elapsed_ns = whole_ns(wanted("the time", known.time("time"))?);
     let amount = if known.has("amount") { scaled(known.text("amount"), 1024.0) } else { Some(0.0) };
     let bytes = wanted("the amount", amount)? as u64;
-    moved(&mut cell, bytes, ops);
+    // Without a line for each request: the nearest power of two, as the figures have three digits.
+    let power = (bytes as f64 / ops.max(1) as f64).log2().round();
+    let nearest = (9.0..30.0).contains(&power).then(|| 1u64 << power as u32);
+    let block = requests.last().and_then(|line| block(line)).or(nearest);
     let iops = known.has("iops").then(|| wanted("iops", scaled(known.text("iops"), 1000.0)));
     let bps = known.has("rate").then(|| wanted("the rate", known.rate("rate")));
-    rates(&mut cell, iops.transpose()?, bps.transpose()?, ops);
-    if cell.params.block_bytes.is_none() {
-        // Without a line for each request: the nearest power of two, as the figures have three
-        // digits.
-        let block = (bytes as f64 / ops.max(1) as f64).log2().round();
-        cell.params.block_bytes = (9.0..30.0).contains(&block).then(|| 1u64 << block as u32);
-    }
-    let ns = requests.into_iter().filter_map(|(_, ns)| ns).collect();
-    add_times(known, &mut cell, ns)?;
+    let mut cell = cell("ioping", direction, Pattern::Uniform, block)
+        .path(Path::Buffered)
+        .region(Region::Whole)
+        .note("the text does not say whether past the page cache (-D)")
+        .took(wanted("the time", known.time("time"))?)
+        .moved(bytes, ops)
+        .rates(iops.transpose()?, bps.transpose()?, ops);
+    // The first one warms up and does not count.
+    let warm = requests.into_iter().filter(|line| !line.has("cold"));
+    add_times(known, &mut cell, warm.filter_map(|line| line.time("ns")).collect())?;
     Ok(vec![cell])
 }
 
@@ -102,7 +87,7 @@ fn add_times(known: &Known, cell: &mut Cell, mut requests: Vec<f64>) -> Result<(
     };
     let (n, min, max) = (cell.ops, whole_ns(min), whole_ns(max));
     let mut latency = Latency { n, min, mean, max, ..Latency::default() };
-    other(cell, "latency_deviation_ns", deviation, n);
+    let cell = cell.other("latency_deviation_ns", deviation, n);
     if !requests.is_empty() {
         let step = requests.len().div_ceil(MAX_POINTS);
         let points = (1u32..).zip(&requests).step_by(step).map(|(at, ns)| [f64::from(at), *ns]);

@@ -2,9 +2,9 @@
 //! and current ones; kB are 1024 bytes, sectors 512.
 
 use record::units::{KIB, MIB};
-use record::{Host, Params, TargetKind};
+use record::{Host, TargetKind};
 
-use super::imported_run::{ImportedRun, cell, label, note, other, rates};
+use super::imported_run::{Fill, ImportedRun, cell};
 use super::table::{Known, Made, Tool, tool};
 use super::text::{decimal, short};
 
@@ -28,18 +28,16 @@ fn of_run(known: &mut Known, run: &mut ImportedRun) {
     run.target.kind = TargetKind::Block;
     if known.has("kernel") {
         run.host = Some(Host {
-            kernel: Some(short(known.text("kernel"), 60)),
-            arch: Some(short(known.text("arch"), 20)).filter(|arch| !arch.is_empty()),
+            kernel: known.short("kernel", 60),
+            arch: known.short("arch", 20),
             cpus: known.text("cpus").parse().ok(),
             ..Host::default()
         });
     }
     let look = run.cells.len();
     if let Some((_, cell)) = run.cells.last_mut().filter(|_| known.has("row")) {
-        label(cell, "look", &look.to_string());
-        if look == 1 && known.has("kernel") {
-            note(cell, "the first look is the mean since the machine was started");
-        }
+        let text = "the first look is the mean since the machine was started";
+        cell.label("look", &look.to_string()).note_if(look == 1 && known.has("kernel"), text);
     }
 }
 
@@ -81,19 +79,18 @@ fn of_look(known: &Known) -> Made {
     if names.len() != figures.len() + n_titles {
         return Ok(Vec::new());
     }
-    let mut cell = cell("iostat", Params::default());
+    let mut cell = cell("iostat", None, None, None);
     for (name, text) in names.iter().skip(n_titles).zip(figures) {
         let Some((ours, factor)) = of_column(name) else { continue };
         // Some languages have a decimal comma.
         let value = decimal(text)
             .ok_or_else(|| format!("{name} is '{}', which is no number", short(text, 20)))?;
-        other(&mut cell, &ours, value * factor, 1);
+        cell = cell.other(&ours, value * factor, 1);
     }
     let sum = |names: [&str; 2]| {
         let figures = names.iter().filter_map(|name| cell.metrics.other.get(*name));
         figures.map(|figure| figure.value).sum::<f64>()
     };
     let (iops, bps) = (sum(["read_iops", "write_iops"]), sum(["read_bps", "write_bps"]));
-    rates(&mut cell, Some(iops), Some(bps), 1);
-    Ok(vec![cell])
+    Ok(vec![cell.rates(Some(iops), Some(bps), 1)])
 }

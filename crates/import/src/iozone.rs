@@ -4,12 +4,12 @@
 //! Its K is 1024 bytes.
 
 use record::units::KIB;
-use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
+use record::{Cell, Content, Direction, Path, Pattern, Region, Sync, test};
 
 use super::IozoneUnit;
-use super::imported_run::{BUFFERED, cell, io, label, moved, note, note_all, other, rates};
+use super::imported_run::{BUFFERED, Fill, cell};
 use super::table::{Known, Made, Tool, tool};
-use super::text::{group, number, re, short, wanted};
+use super::text::{group, number, re, wanted};
 
 /// A line of results: kB of the file, kB of a record, and what follows.
 macro_rules! row {
@@ -55,15 +55,14 @@ pub(super) static TABLE: Tool = tool! {
     Gives ROW => of_row;
     Gives row!(r"\d{2,13}", r"(?:\s+\S+){2,13}") => of_odd_row;
     Starts CHILDREN;
-    Says r"^\s*(?<each_seen>(?:(?:Parent sees|Min|Max|Avg) throughput|Min xfer).*=.*)";
+    Says r"^\s*(?<each_seen>(?:(?:Parent sees|Min|Max|Avg) throughput|Min xfer)[^=]*)=\s*(?<figure>\S*)\s*(?<unit>\S*)";
     Repeats r"^\s*Time Resolution =|Processor cache";
 }
 .facts(|known, run| {
     if known.has("printed") {
         run.take_command(known.text("command"));
     }
-    let began = short(known.text("began"), 60);
-    if !began.is_empty() {
+    if let Some(began) = known.short("began", 60) {
         run.note(format!("began {began} by the clock of its host"));
     }
 })
@@ -130,7 +129,7 @@ fn unit(known: &Known) -> Option<IozoneUnit> {
     match known.text("output").to_lowercase().starts_with("op") || has_option(known, "-O") {
         true => Some(IozoneUnit::Operations),
         false if known.has("output") || known.has("command") => Some(IozoneUnit::Kilobytes),
-        false => known.hints.iozone_unit,
+        false => known.unit,
     }
 }
 
@@ -196,19 +195,14 @@ fn of_row(known: &Known) -> Made {
     let (stated, has_options) = (unit(known), has_options(known));
     // People paste four figures from the command of an article, which passes the page cache.
     let guessed = if count == 4 { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
-    let notes = [
-        (stated.is_none(), NO_UNIT[usize::from(count != 4)]),
-        (is_assumed, LOST),
-        (!has_options, NO_OPTIONS[usize::from(count != 4)]),
-    ];
+    let at = usize::from(count != 4);
     let of_figure = |(column, figure): (usize, f64)| {
         let unit = stated.unwrap_or(guessed);
-        let mut cell = of_column(known, column, [file, record], (figure, unit), 1);
-        if !has_options && count == 4 {
-            cell.params.path = Path::Direct;
-        }
-        note_all(&mut cell, notes);
-        cell
+        let cell = of_column(known, column, [file, record], (figure, unit), 1);
+        let cell = if has_options || count != 4 { cell } else { cell.path(Path::Direct) };
+        cell.note_if(stated.is_none(), NO_UNIT[at])
+            .note_if(is_assumed, LOST)
+            .note_if(!has_options, NO_OPTIONS[at])
     };
     Ok(columns.into_iter().zip(figures).map(of_figure).collect())
 }
@@ -229,43 +223,35 @@ fn of_column(
     let is_macos = re!(" /(?:Volumes|Users)/").is_match(known.text("command"));
     let is_direct = is_asked_direct && !is_macos;
     let is_ours = is_direct && !has_flush && threads == 1 && OURS.contains(&name);
-    let params = Params {
-        region: Some(Region::File),
-        span_bytes: file.checked_mul(KIB),
-        threads,
-        sync: match known.has("synchronous") || has_option(known, "-o") {
-            _ if writes && has_option(known, "-+D") => Sync::Data,
-            true if writes => Sync::File,
-            _ => Sync::None,
-        },
-        path: if is_direct { Path::Direct } else { Path::Buffered },
-        content: writes.then_some(Content::Byte(165)),
-        form: Some(name.to_owned()),
-        ..io(direction, pattern, record.checked_mul(KIB))
+    let sync = match known.has("synchronous") || has_option(known, "-o") {
+        _ if writes && has_option(known, "-+D") => Sync::Data,
+        true if writes => Sync::File,
+        _ => Sync::None,
     };
-    let mut cell = cell(if is_ours { test::RECORD_OPS } else { "iozone" }, params);
     let of_all = |count: u64| count.saturating_mul(u64::from(threads));
     let records = of_all(file / record);
-    moved(&mut cell, of_all(file.saturating_mul(KIB)), records);
     let iops = match unit {
         IozoneUnit::Operations => figure,
         IozoneUnit::Kilobytes => figure / record as f64,
     };
-    rates(&mut cell, Some(iops), Some(iops * (record * KIB) as f64), records);
-    if iops > 0.0 {
-        cell.elapsed_ns = (records as f64 / iops * 1e9) as u64;
-    }
-    let notes = [
-        (has_flush, "the time of an fsync at the end is included (-e)"),
-        (
-            is_asked_direct && is_macos,
-            "on a Mac -I does not pass the page cache: part of this may be the speed of memory",
-        ),
-        (!is_asked_direct && has_options(known), BUFFERED),
-        (figure == 0.0, "iozone prints whole numbers: less than one"),
-    ];
-    note_all(&mut cell, notes);
-    cell
+    let ns = if iops > 0.0 { (records as f64 / iops * 1e9).floor() } else { 0.0 };
+    let test = if is_ours { test::RECORD_OPS } else { "iozone" };
+    let mut cell = cell(test, direction, pattern, record.checked_mul(KIB))
+        .region(Region::File)
+        .span(file.checked_mul(KIB))
+        .path(if is_direct { Path::Direct } else { Path::Buffered })
+        .writes(Content::Byte(165))
+        .form(name)
+        .moved(of_all(file.saturating_mul(KIB)), records)
+        .rates(Some(iops), Some(iops * (record * KIB) as f64), records)
+        .took(ns);
+    (cell.params.threads, cell.params.sync) = (threads.max(1), sync);
+    let on_mac =
+        "on a Mac -I does not pass the page cache: part of this may be the speed of memory";
+    cell.note_if(has_flush, "the time of an fsync at the end is included (-e)")
+        .note_if(is_asked_direct && is_macos, on_mac)
+        .note_if(!is_asked_direct && has_options(known), BUFFERED)
+        .note_if(figure == 0.0, "iozone prints whole numbers: less than one")
 }
 
 /// Throughput of all children, with what the lines below it say of the parent and of single threads.
@@ -281,19 +267,16 @@ fn of_threads(known: &Known) -> Made {
     let is_ops = known.text("unit").starts_with("ops");
     let unit = if is_ops { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
     let sum = wanted("the throughput", known.number("sum"))?;
-    let mut cell = of_column(known, column, sizes, (sum, unit), threads);
-    label(&mut cell, "threads", &threads.to_string());
-    for seen in known.each("each_seen") {
-        let (what, figure) = seen.split_once('=').unwrap_or((seen, ""));
-        let name = OF_THREADS.iter().find(|(begin, _)| what.starts_with(begin));
-        let (figure, unit) = figure.trim().split_once(' ').unwrap_or((figure, ""));
-        let factor = if unit.trim() == "ops/sec" { record } else { KIB };
-        if let Some(((_, name), figure)) = name.zip(number(figure)) {
-            other(&mut cell, name, figure * factor as f64, 1);
-        }
-    }
     let text =
         "the sum of what each thread did until the first was done; the others go on uncounted";
-    note(&mut cell, text);
-    Ok(vec![cell])
+    let cell = of_column(known, column, sizes, (sum, unit), threads)
+        .label("threads", &threads.to_string())
+        .note(text);
+    let seen = known.each("each_seen").filter_map(|line| {
+        let what = line.text("each_seen");
+        let (_, name) = OF_THREADS.iter().find(|(begin, _)| what.starts_with(begin))?;
+        let factor = if line.text("unit") == "ops/sec" { record } else { KIB };
+        Some((name, number(line.text("figure"))? * factor as f64))
+    });
+    Ok(vec![seen.fold(cell, |cell, (name, value)| cell.other(name, value, 1))])
 }

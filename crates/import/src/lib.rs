@@ -124,13 +124,6 @@ fn unknown(nearest: &Option<(&'static str, Vec<&'static str>)>) -> String {
     }
 }
 
-/// Facts that the user knows and the text does not have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
-    /// Unit of figures in iozone tables whose head was cut off.
-    pub iozone_unit: Option<IozoneUnit>,
-}
-
 /// Unit of the figures in an iozone table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IozoneUnit {
@@ -173,15 +166,19 @@ static IMPORTERS: [&Tool; 24] = [
 /// # Errors
 /// If nothing in it is understood, with the reason.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Vec<Record>, ImportError> {
-    understand(name, bytes, &Hints::default()).map(|import| import.records)
+    understand(name, bytes, None).map(|import| import.records)
 }
 
-/// Reads as [`read`] does, with facts that the user knows and the text does not have, and also
-/// returns the lines that look like figures and were not read.
+/// Reads as [`read`] does, with the unit of iozone tables whose head was cut off, if the user knows
+/// it, and also returns the lines that look like figures and were not read.
 ///
 /// # Errors
 /// As of [`read`].
-pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, ImportError> {
+pub fn understand(
+    name: &str,
+    bytes: &[u8],
+    unit: Option<IozoneUnit>,
+) -> Result<Import, ImportError> {
     if bytes.len() > MAX_BYTES {
         return Err(ImportError::TooLong(bytes.len()));
     }
@@ -198,11 +195,10 @@ pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, Imp
     }
     let source = ImportText::new(&cleaned.text);
     let mut reading = Reading::new(&cleaned, &source);
-    let (found, tool) = all(&source, hints, &mut reading);
+    let (mut found, tool) = all(&source, unit, &mut reading);
     if found.is_empty() {
         return Err(nothing(&source, &reading, tool, !cleaned.damaged.is_empty()));
     }
-    let mut found = found;
     pibenchmarks::take_one_medium(&source, &mut found);
     let (left, left_count) = reading.left();
     Ok(Import { records: assemble::records(name, bytes, &source, found), left, left_count })
@@ -223,7 +219,7 @@ pub fn state(record: &mut Record, label: Option<&str>, known: &Medium) {
 /// Results of all importers, and the first error of any of them.
 fn all(
     source: &ImportText,
-    hints: &Hints,
+    unit: Option<IozoneUnit>,
     reading: &mut Reading,
 ) -> (Vec<ImportedRun>, Option<&'static str>) {
     let mut found = Vec::new();
@@ -233,7 +229,7 @@ fn all(
             continue;
         }
         let before = reading.refusals();
-        found.extend(importer.read(source, hints, reading));
+        found.extend(importer.read(source, unit, reading));
         if reading.refusals() > before {
             tool.get_or_insert(importer.output);
         }

@@ -2,9 +2,9 @@
 //! time of a work on each file system and scheduler, "ext2: 117s", "xfs/cfq: 94-96s"
 //! (docs/field/classic-tools.md#iotest).
 
-use record::{Params, Pattern};
+use record::Pattern;
 
-use super::imported_run::{cell, estimate, io, label, note, other, whole_ns};
+use super::imported_run::{Fill, cell};
 use super::table::{Known, Made, Tool, tool};
 use super::text::wanted;
 
@@ -17,10 +17,9 @@ pub(super) static RATES: Tool = tool! {
 fn of_rate(known: &Known) -> Made {
     let Some(bps) = known.rate("rate") else { return Ok(Vec::new()) };
     // As for the published row: direction and block size are unknown.
-    let mut cell = cell("published:transfer", io(None, Pattern::Sequential, None));
-    cell.metrics.bps = Some(estimate(bps, 1));
-    note(&mut cell, "a rate in a list: neither tool nor direction nor block size is in the text");
-    Ok(vec![cell])
+    let cell = cell("published:transfer", None, Pattern::Sequential, None).bps(bps, 1);
+    let text = "a rate in a list: neither tool nor direction nor block size is in the text";
+    Ok(vec![cell.note(text)])
 }
 
 /// File system (a name may go on: "xfslazy", "ext4nj"), scheduler, least and largest seconds.
@@ -42,17 +41,18 @@ fn of_entry(known: &Known) -> Made {
     if high < low {
         return Err("the range ends before it begins".to_owned());
     }
-    let mut cell = cell("completion", Params::default());
-    label(&mut cell, "work", "completion");
-    label(&mut cell, "filesystem", known.text("fs"));
-    label(&mut cell, "scheduler", known.text("scheduler"));
     let middle = (low + high) / 2.0;
-    cell.elapsed_ns = whole_ns(middle * 1e9);
-    other(&mut cell, "completion_ns", middle * 1e9, 1);
-    if low < high {
-        other(&mut cell, "least_completion_ns", low * 1e9, 1);
-        other(&mut cell, "largest_completion_ns", high * 1e9, 1);
-        note(&mut cell, format!("a range is given, {low} to {high} s; shown is its middle"));
-    }
-    Ok(vec![cell])
+    let cell = cell("completion", None, None, None)
+        .label("work", "completion")
+        .label("filesystem", known.text("fs"))
+        .label("scheduler", known.text("scheduler"))
+        .took(middle * 1e9)
+        .other("completion_ns", middle * 1e9, 1);
+    Ok(vec![if low == high {
+        cell
+    } else {
+        cell.other("least_completion_ns", low * 1e9, 1)
+            .other("largest_completion_ns", high * 1e9, 1)
+            .note(format!("a range is given, {low} to {high} s; shown is its middle"))
+    }])
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::Medium;
 
 use super::MAX_MEDIA;
-use super::imported_run::{ImportedRun, note};
+use super::imported_run::{Fill, ImportedRun};
 use super::text::{ImportText, group, re, short};
 
 /// Names of a medium in a text: its model, its device without the number of a partition, the
@@ -91,7 +91,9 @@ pub(super) fn by_medium(source: &ImportText, mut found: Vec<ImportedRun>) -> Vec
         let medium = after.checked_sub(1).and_then(in_group).or_else(|| in_group(after));
         if medium.is_some() && !is_one {
             let text = "the text names several media; this names none and was taken for that named last before it";
-            part.run.cells.iter_mut().for_each(|(_, cell)| note(cell, text));
+            for (_, cell) in &mut part.run.cells {
+                cell.note(text);
+            }
         }
         let medium = medium.map(|(.., medium)| *medium).unwrap_or_else(|| {
             *nameless.entry((part.group, apart)).or_insert_with(|| {

@@ -1,10 +1,10 @@
 //! Table of Morton's article, copied from a page: a row for each medium
 //! (docs/field/ext2.md#mortons-benchmark).
 
-use record::{Cell, Claims, Params, metric, test};
+use record::{Cell, Claims, metric, test};
 use regex::Regex;
 
-use super::imported_run::{ImportedRun, cell, estimate, note, other, rates, room_for_another};
+use super::imported_run::{Fill, ImportedRun, cell, room_for_another};
 use super::table::{Tool, tool};
 use super::text::{group, number, rate_in, re, short};
 
@@ -87,24 +87,16 @@ fn columns(head: &str) -> Vec<&'static str> {
 fn figure(test: &'static str, text: &str) -> Option<Cell> {
     let (value, unit) = text.split_once(' ').unwrap_or((text, ""));
     let value = number(value)?;
-    let mut cell = cell(test, Params::default());
-    match (test, unit.trim()) {
+    let cell = cell(test, None, None, (test == test::SECTOR_WRITE).then_some(512));
+    let cell = match (test, unit.trim()) {
         (test::SECTOR_WRITE, unit @ ("" | "ms" | "s")) => {
-            cell.params.block_bytes = Some(512);
             let ms = if unit == "s" { value * 1e3 } else { value };
-            other(&mut cell, "mean_ms", ms, 1);
-            cell.metrics.iops = Some(estimate(1e3 / ms, 1));
+            cell.other("mean_ms", ms, 1).rates(Some(1e3 / ms), None, 1)
         }
         (test::SECTOR_WRITE, _) => return None,
-        (test::EXT2_FORMAT, _) => {
-            cell.params.form = Some("simple".to_owned());
-            other(&mut cell, metric::GROUPS_PER_S, value, 1);
-        }
-        (_, unit) => {
-            let unit = if unit.is_empty() { "MB/s" } else { unit };
-            rates(&mut cell, None, Some(rate_in(value, unit, 1000.0)?), 1);
-        }
-    }
-    note(&mut cell, "a figure of a table: how many I/Os it rests on is not in the text");
-    Some(cell)
+        (test::EXT2_FORMAT, _) => cell.form("simple").other(metric::GROUPS_PER_S, value, 1),
+        (_, "") => cell.bps(rate_in(value, "MB/s", 1000.0)?, 1),
+        (_, unit) => cell.bps(rate_in(value, unit, 1000.0)?, 1),
+    };
+    Some(cell.note("a figure of a table: how many I/Os it rests on is not in the text"))
 }

@@ -2,10 +2,10 @@
 //! and iozone. If their own output is above the table, that is read instead.
 
 use record::units::{KIB, MIB};
-use record::{Cell, Content, Direction, Flag, Params, Path, Pattern, Region, test};
+use record::{Cell, Content, Direction, Flag, Path, Pattern, Region, test};
 use regex::Captures;
 
-use super::imported_run::{ImportedRun, cell, io, label, note, rate, rates};
+use super::imported_run::{Fill, ImportedRun, cell};
 use super::media::whole_disk;
 use super::table::{Tool, tool};
 use super::text::{ImportText, decimal, group, re, short, wanted};
@@ -78,59 +78,48 @@ fn of_row(row: &Captures) -> Result<Option<Cell>, String> {
     let direction = if writes { Direction::Write } else { Direction::Read };
     let is_random = what.contains("random");
     let pattern = if is_random { Pattern::Permutation } else { Pattern::Sequential };
-    let in_file = Params { region: Some(Region::File), ..io(direction, pattern, 4 * KIB) };
-    let (test, params, bps, notes): (_, _, _, &[&str]) = match (tool, what) {
+    let in_file = |test: &str| cell(test, direction, pattern, 4 * KIB).region(Region::File);
+    let cell = match (tool, what) {
         ("HDParm", "Cached Disk Read" | "Disk Read") => {
             let is_cached = what.starts_with("Cached");
-            let params = Params {
-                span_offset_bytes: Some(0),
-                path: if is_cached { Path::Buffered } else { Path::Direct },
-                form: Some(if is_cached { "cache" } else { "direct" }.to_owned()),
-                ..io(direction, Pattern::Sequential, 2 * MIB)
-            };
             let text = "hdparm past the page cache; through it where the reader does not let that";
-            (test::BUFFERED_READ, params, figure * MIB as f64, &[text])
+            let mut cell = cell(test::BUFFERED_READ, direction, Pattern::Sequential, 2 * MIB)
+                .path(if is_cached { Path::Buffered } else { Path::Direct })
+                .form(if is_cached { "cache" } else { "direct" })
+                .rate(figure * MIB as f64, 1)
+                .note(text);
+            cell.params.span_offset_bytes = Some(0);
+            // It reads the same place again and again.
+            cell.flags.extend(is_cached.then_some(Flag::Cached));
+            cell
         }
-        ("DD", "Disk Write") => {
-            let (path, content) = (Path::Buffered, Some(Content::Zeros));
-            let bps = figure * if unit.contains("GB") { 1e9 } else { 1e6 };
-            let notes = &[
-                "through the page cache, with the time of an fsync at the end",
-                "it prints dd's figure without its unit: GB/s stand there as MB/s",
-            ];
-            ("dd:write", Params { path, content, ..in_file }, bps, notes)
-        }
+        ("DD", "Disk Write") => in_file("dd:write")
+            .path(Path::Buffered)
+            .writes(Content::Zeros)
+            .rate(figure * if unit.contains("GB") { 1e9 } else { 1e6 }, 1)
+            .label("flush", "fsync")
+            .note("through the page cache, with the time of an fsync at the end")
+            .note("it prints dd's figure without its unit: GB/s stand there as MB/s"),
         // "2352 IOPS (9410 KB/s)": of a file of 100 or 200 MB, 64 I/Os in flight.
         ("FIO", "4k random read" | "4k random write") => {
             let kib = re!(r"\((.*?) KB/s").captures(unit).and_then(|kib| decimal(group(&kib, 1)));
             let bps = wanted("the rate", kib)? * KIB as f64;
             let text = "on a file of 100 or 200 MB, which caches of the medium may hold";
             let test = if writes { "fio:randwrite" } else { "fio:randread" };
-            (test, Params { queue_depth: 64, ..in_file }, bps, &[text])
+            let mut cell = in_file(test).rates(Some(figure), Some(bps), 1).note(text);
+            cell.params.queue_depth = 64;
+            cell
         }
         // `iozone -a -e -I -s 80M -r 4k`.
         ("IOZone", what) if what.starts_with("4k") => {
-            let params = Params {
-                span_bytes: Some(80 * MIB),
-                content: writes.then_some(Content::Byte(165)),
-                form: Some(what[3..].replace(' ', "-")),
-                ..in_file
-            };
-            let test = if is_random && !writes { test::RECORD_OPS } else { "iozone" };
-            let notes: &[_] = &["the time of an fsync at the end is included (-e)"];
-            (test, params, figure * KIB as f64, if writes { notes } else { &[] })
+            in_file(if is_random && !writes { test::RECORD_OPS } else { "iozone" })
+                .span(80 * MIB)
+                .writes(Content::Byte(165))
+                .form(what[3..].replace(' ', "-"))
+                .rate(figure * KIB as f64, 1)
+                .note_if(writes, "the time of an fsync at the end is included (-e)")
         }
         _ => return Ok(None),
     };
-    let mut cell = cell(test, params);
-    rate(&mut cell, bps, 1);
-    notes.iter().for_each(|text| note(&mut cell, *text));
-    match tool {
-        "FIO" => rates(&mut cell, Some(figure), None, 1),
-        "DD" => label(&mut cell, "flush", "fsync"),
-        // It reads the same place again and again.
-        "HDParm" => cell.flags.extend(what.starts_with("Cached").then_some(Flag::Cached)),
-        _ => {}
-    }
     Ok(Some(cell))
 }

@@ -1,9 +1,9 @@
 //! seeker: its own output, and lists of access times of several media.
 
 use record::units::{MIB, SECOND_NS};
-use record::{Cell, Direction, Params, Path, Pattern, Region, metric, test};
+use record::{Cell, Direction, Path, Pattern, Region, metric, test};
 
-use super::imported_run::{cell, estimate, io, note, other};
+use super::imported_run::{Fill, cell};
 use super::table::{Known, Made, Tool, tool};
 use super::text::wanted;
 
@@ -24,35 +24,33 @@ pub(super) static TABLE: Tool = tool! {
 const SECONDS: u64 = 30;
 
 fn begun(text: &str) -> Cell {
-    let (region, path, form) = (Some(Region::Whole), Path::Buffered, Some("seeker v2".into()));
-    let params = Params { region, path, form, ..io(Direction::Read, Pattern::Uniform, 512) };
-    let mut cell = cell(test::SEEK, params);
-    cell.elapsed_ns = SECONDS * SECOND_NS;
-    note(&mut cell, text);
-    cell
+    cell(test::SEEK, Direction::Read, Pattern::Uniform, 512)
+        .region(Region::Whole)
+        .path(Path::Buffered)
+        .form("seeker v2")
+        .took((SECONDS * SECOND_NS) as f64)
+        .note(text)
 }
 
 fn of_seeks(known: &Known) -> Made {
     let seeks = known.count("seeks").map(|seeks| seeks as f64);
     let seeks_per_s = wanted("the number of seeks", seeks)?;
-    let mut cell = begun("through the page cache: data in memory is found at once");
     let n = (seeks_per_s * SECONDS as f64) as u64;
-    (cell.ops, cell.bytes) = (n, n.saturating_mul(512));
-    cell.metrics.iops = Some(estimate(seeks_per_s, n));
-    other(&mut cell, metric::SEEKS_PER_S, seeks_per_s, n);
-    if seeks_per_s > 0.0 {
-        // The time is printed with two digits behind the point; the inverse of the rate has all.
-        other(&mut cell, metric::ACCESS_TIME_NS, 1e9 / seeks_per_s, n);
-    }
-    Ok(vec![cell])
+    let cell = begun("through the page cache: data in memory is found at once")
+        .moved(n.saturating_mul(512), n)
+        .rates(Some(seeks_per_s), None, n)
+        .other(metric::SEEKS_PER_S, seeks_per_s, n);
+    // The time is printed with two digits behind the point; the inverse of the rate has all.
+    let time = (seeks_per_s > 0.0).then(|| 1e9 / seeks_per_s);
+    Ok(vec![time.into_iter().fold(cell, |cell, ns| cell.other(metric::ACCESS_TIME_NS, ns, n))])
 }
 
 fn of_access_time(known: &Known) -> Made {
     let Some(ms) = known.number("ms") else { return Ok(Vec::new()) };
-    let mut cell = begun("only the access time is given, in hundredths of a millisecond");
-    other(&mut cell, metric::ACCESS_TIME_NS, ms * 1e6, 1);
-    if ms > 0.0 {
-        other(&mut cell, metric::SEEKS_PER_S, 1e3 / ms, 1);
-    }
-    Ok(vec![cell])
+    let cell = begun("only the access time is given, in hundredths of a millisecond").other(
+        metric::ACCESS_TIME_NS,
+        ms * 1e6,
+        1,
+    );
+    Ok(vec![if ms > 0.0 { cell.other(metric::SEEKS_PER_S, 1e3 / ms, 1) } else { cell }])
 }

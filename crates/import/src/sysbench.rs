@@ -1,9 +1,9 @@
 //! sysbench fileio: of 1.0 ("reads/s:"), 1.1 ("read: IOPS=..") and 0.4 ("Operations performed").
 
 use record::units::MIB;
-use record::{Cell, Direction, Latency, Params, Path, Pattern, Region};
+use record::{Cell, Direction, Latency, Path, Pattern, Region};
 
-use super::imported_run::{BUFFERED, cell, io, note_all, rates, whole_ns, word};
+use super::imported_run::{BUFFERED, Fill, cell, whole_ns, word};
 use super::table::{Known, Made, Tool, tool};
 use super::text::size;
 
@@ -57,12 +57,11 @@ fn of_run(known: &Known) -> Made {
         let counted = number("_count").zip(seconds.filter(|seconds| *seconds > 0.0));
         let counted = counted.map(|(count, seconds)| count / seconds);
         let Some(iops) = number("s").or(counted).filter(|iops| *iops > 0.0) else { continue };
-        let mut cell = of_direction(known, mode, order, direction);
+        let cell = of_direction(known, mode, order, direction);
         let exact = cell.params.block_bytes.map(|block| iops * block as f64);
         let printed = number("_mib").map(|mib| mib * MIB as f64);
-        rates(&mut cell, Some(iops), exact.or(printed).or(known.rate(&format!("{way}_rate"))), 1);
-        cell.elapsed_ns = seconds.map_or(0, |seconds| whole_ns(seconds * 1e9));
-        cells.push(cell);
+        let bps = exact.or(printed).or(known.rate(&format!("{way}_rate")));
+        cells.push(cell.rates(Some(iops), bps, 1).took(seconds.unwrap_or(0.0) * 1e9));
     }
     Ok(cells)
 }
@@ -72,15 +71,12 @@ fn of_direction(known: &Known, mode: &str, order: Pattern, direction: Direction)
     let is_direct = known.text("flags").contains("directio") || known.text("flags") == "16384";
     // 0.4 prints "16Kb" and "2Gb".
     let bytes = |name: &str| size(&known.text(name).replace('b', "B"));
-    let params = Params {
-        region: Some(Region::File),
-        span_bytes: bytes("span"),
-        threads: known.text("threads").parse().unwrap_or(1),
-        path: if is_direct { Path::Direct } else { Path::Buffered },
-        form: is_mixed.then(|| word(Some(direction)).into()),
-        ..io(direction, order, bytes("block"))
-    };
-    let mut cell = cell(format!("sysbench:{mode}"), params);
+    let mut cell = cell(format!("sysbench:{mode}"), direction, order, bytes("block"))
+        .region(Region::File)
+        .span(bytes("span"))
+        .path(if is_direct { Path::Direct } else { Path::Buffered });
+    cell.params.threads = known.text("threads").parse().unwrap_or(1).max(1);
+    cell.params.form = is_mixed.then(|| word(Some(direction)).into());
     let ns = ["min", "avg", "max", "p95"].map(|name| known.number(name).map(|ms| ms * 1e6));
     if let [Some(min), Some(mean), Some(max), p95] = ns {
         let p95 = p95.filter(|ns| (min..=max).contains(ns)).map(whole_ns);
@@ -89,11 +85,7 @@ fn of_direction(known: &Known, mode: &str, order: Pattern, direction: Direction)
         cell.metrics.latency_ns = Some(Latency { n, min, mean, p95, max, ..Latency::default() });
     }
     let has_fsync = known.has("fsync") && direction == Direction::Write;
-    let notes = [
-        (!is_direct, BUFFERED),
-        (is_mixed, "its times are of reads, writes and fsyncs together"),
-        (!is_mixed && has_fsync, "its times are of writes and fsyncs together"),
-    ];
-    note_all(&mut cell, notes);
-    cell
+    cell.note_if(!is_direct, BUFFERED)
+        .note_if(is_mixed, "its times are of reads, writes and fsyncs together")
+        .note_if(!is_mixed && has_fsync, "its times are of writes and fsyncs together")
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use record::{Cell, Direction};
 use regex::Regex;
 
-use super::Hints;
+use super::IozoneUnit;
 use super::imported_run::{ImportedRun, room_for_another};
 use super::reading::Reading;
 use super::text::{self, ImportText, decimal, short, size, whole};
@@ -102,23 +102,31 @@ const LONGEST: usize = 2000;
 const NAMES: [&str; 3] = ["device", "path", "model"];
 
 /// Named groups of the lines so far.
+#[derive(Clone, Default)]
 pub(crate) struct Known {
     at: usize,
     step: f64,
-    /// Facts that the user gives.
-    pub hints: Hints,
+    /// Unit of a bare table of iozone, if the user gives it.
+    pub unit: Option<IozoneUnit>,
     texts: BTreeMap<String, String>,
+    /// Groups of each line that has a group `each_..`.
+    each: Vec<Known>,
 }
 
 impl Known {
-    /// Texts of a group `each_..`, which keeps those of all lines.
-    pub fn each(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.text(name).lines()
+    /// Groups of each line with this group `each_..`.
+    pub fn each(&self, name: &str) -> impl Iterator<Item = &Known> {
+        self.each.iter().filter(move |line| line.has(name))
     }
 
     /// Text of a group; empty if it is not known.
     pub fn text(&self, name: &str) -> &str {
         self.texts.get(name).map_or("", String::as_str)
+    }
+
+    /// Text of a group that is known and not empty, shortened.
+    pub fn short(&self, name: &str, most: usize) -> Option<String> {
+        Some(short(self.text(name), most)).filter(|text| !text.is_empty())
     }
 
     /// True if a group is known.
@@ -173,30 +181,27 @@ impl Known {
 
     /// Forgets the groups of a line and those of each line, but for the name of the medium.
     fn forget(&mut self, pattern: &Regex) {
-        let names: Vec<&str> = pattern.capture_names().flatten().collect();
-        let is_over = |name: &str| names.contains(&name) && !NAMES.contains(&name);
-        self.texts.retain(|name, _| !is_over(name) && !name.starts_with("each_"));
+        let over = pattern.capture_names().flatten().filter(|name| !NAMES.contains(name));
+        over.for_each(|name| self.drop(name));
+        self.each.clear();
     }
 
     /// Takes the groups of a line; true if they name another medium than before.
     fn learn(&mut self, pattern: &Regex, line: &str) -> bool {
         let Some(found) = pattern.captures(line) else { return false };
+        let names = pattern.capture_names().flatten();
+        let groups = names.map(|name| (name, found.name(name).map(|it| it.as_str().trim())));
+        if pattern.as_str().contains("(?<each_") {
+            let texts = groups.filter_map(|(name, it)| Some((name.to_owned(), it?.to_owned())));
+            let (step, texts) = (self.step, texts.collect());
+            self.each.push(Known { step, texts, ..Known::default() });
+            return false;
+        }
         let mut is_another = false;
-        for name in pattern.capture_names().flatten() {
-            let Some(text) = found.name(name) else {
-                let is_over = !name.starts_with("each_") && self.texts.remove(name).is_some();
-                is_another |= is_over && NAMES.contains(&name);
-                continue;
-            };
-            let text = text.as_str().trim();
-            if name.starts_with("each_") {
-                let all = self.texts.entry(name.to_owned()).or_default();
-                all.push_str(text);
-                all.push('\n');
-                continue;
-            }
-            let before = self.texts.insert(name.to_owned(), text.to_owned());
-            is_another |= NAMES.contains(&name) && before.as_deref() != Some(self.text(name));
+        for (name, text) in groups {
+            let before = self.texts.remove(name);
+            self.texts.extend(text.map(|text| (name.to_owned(), text.to_owned())));
+            is_another |= NAMES.contains(&name) && before.as_deref() != text;
         }
         is_another
     }
@@ -251,7 +256,7 @@ impl Tool {
     pub fn read(
         &self,
         source: &ImportText,
-        hints: &Hints,
+        unit: Option<IozoneUnit>,
         reading: &mut Reading,
     ) -> Vec<ImportedRun> {
         if let Some(read) = self.by_hand {
@@ -263,7 +268,7 @@ impl Tool {
             return runs;
         }
         let mut runs = vec![ImportedRun::by(self.tool)];
-        let mut known = Known { at: 0, step: self.step, hints: *hints, texts: BTreeMap::new() };
+        let mut known = Known { step: self.step, unit, ..Known::default() };
         let mut next = 0;
         for (at, line) in source.numbered() {
             if at < next {
@@ -294,17 +299,17 @@ impl Tool {
                 }
                 Does::Gives(give) => {
                     let given = reading.accept(at, give(&known));
-                    let is_refused = given.is_none();
-                    let cells = given.unwrap_or_default();
-                    let is_given = !cells.is_empty();
                     let is_there =
                         |cell: &Cell| run.cells.iter().any(|(_, it)| it.test == cell.test);
-                    if self.is_one_medium_each && (is_refused || cells.iter().any(is_there)) {
+                    let is_next = given.as_ref().is_none_or(|cells| cells.iter().any(is_there));
+                    if self.is_one_medium_each && is_next {
                         if reading.accept(at, room_for_another(&runs)).is_none() {
                             break;
                         }
                         runs.push(ImportedRun::by(self.tool));
                     }
+                    let cells = given.unwrap_or_default();
+                    let is_given = !cells.is_empty();
                     let Some(run) = runs.last_mut() else { break };
                     reading.add_all(run, at, cells);
                     self.tell(&mut known, run);
@@ -326,8 +331,8 @@ impl Tool {
 
     /// Takes facts of a run.
     fn tell(&self, known: &mut Known, run: &mut ImportedRun) {
-        if known.has("version") {
-            run.version = short(known.text("version"), 20);
+        if let Some(version) = known.short("version", 20) {
+            run.version = version;
         }
         (self.run)(known, run);
     }
@@ -381,7 +386,7 @@ fn begin(runs: &mut Vec<ImportedRun>, known: &Known, reading: &mut Reading) -> b
     let Some(last) = runs.last() else { return false };
     let version = last.version.clone();
     let mut next = ImportedRun { version, begin: known.at, ..ImportedRun::by(last.tool) };
-    next.medium.model = Some(short(known.text("model"), 60)).filter(|model| !model.is_empty());
+    next.medium.model = known.short("model", 60);
     let device = known.text("device").trim_start_matches("/dev/");
     if !device.is_empty() {
         next.on(&format!("/dev/{device}"));

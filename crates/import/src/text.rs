@@ -72,37 +72,21 @@ pub(super) fn looks_like_a_figure(line: &str) -> bool {
 /// Parses a number as these tools print it: digits with a decimal point, perhaps an exponent. No
 /// sign, no "nan", no "inf".
 pub(super) fn number(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let plain = text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.len() <= 40;
-    let known = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
-    if !plain || !text.chars().all(known) {
-        return None;
-    }
-    text.parse::<f64>().ok().filter(|value| value.is_finite())
+    let is_plain = re!(r"^[0-9.][0-9.eE+-]{0,39}$").is_match(text.trim());
+    text.trim().parse().ok().filter(|value: &f64| is_plain && value.is_finite())
 }
 
 /// Parses a whole number of decimal digits; `None` for a sign, a point, or more than 64 bits.
 pub(super) fn whole(text: &str) -> Option<u64> {
-    let text = text.trim();
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    text.parse().ok()
+    let digits = Some(text.trim()).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    digits?.parse().ok()
 }
 
 /// Splits "12.1MB/s" into 12.1 and "MB/s", "1e+03 us" into 1000 and "us", "49,3 MB/s" into 49.3 and
 /// its unit, with or without a space.
 pub(super) fn with_unit(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let plain = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
-    let end = plain.unwrap_or(text.len());
-    let exponent = text.get(end..)?.strip_prefix(['e', 'E']).map(|rest| {
-        let digits = rest.trim_start_matches(['+', '-']);
-        let count = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        if count > 0 { 1 + rest.len() - digits.len() + count } else { 0 }
-    });
-    let end = end + exponent.unwrap_or(0);
-    Some((decimal(text.get(..end)?)?, text.get(end..)?.trim()))
+    let parts = re!(r"(?s)^([0-9.,]*(?:[eE][+-]?[0-9]+)?)(.*)$").captures(text.trim())?;
+    Some((decimal(group(&parts, 1))?, group(&parts, 2)))
 }
 
 /// Parses a number with a decimal point or a decimal comma.
@@ -115,15 +99,8 @@ pub(super) fn decimal(text: &str) -> Option<f64> {
 
 /// Factor of a prefix: "K", "M", "G", "T" of 1000 or 1024, in either case; "" is 1.
 pub(super) fn prefix(letter: &str, step: f64) -> Option<f64> {
-    let power = match letter.to_ascii_lowercase().as_str() {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        _ => return None,
-    };
-    Some(step.powi(power))
+    let power = ["", "k", "m", "g", "t"].iter().position(|it| letter.eq_ignore_ascii_case(it));
+    Some(step.powi(power? as i32))
 }
 
 /// Bytes of "4K", "16KiB", "1M", "512": prefixes of 1024, whatever follows them.

@@ -2,7 +2,7 @@
 
 use record::{Cell, Estimate, Flag, Latency, Stop};
 
-use crate::imported_run::{note, percentiles};
+use crate::imported_run::{Fill, percentiles};
 
 /// Adds one of several equal jobs to the first: rates and counts add up, extremes stay extremes,
 /// percentiles cannot be added.
@@ -53,7 +53,7 @@ pub(super) fn add_up(sum: &mut Cell, other: Cell) {
         }
     }
     sum.flags.retain(|flag| !matches!(flag, Flag::Note { text } if is_of_one(text)));
-    note(sum, "added up from the jobs that fio lists one by one");
+    sum.note("added up from the jobs that fio lists one by one");
 }
 
 /// Merges latencies; percentiles cannot be merged.

@@ -1,11 +1,10 @@
 //! Five fields of fio's terse output as Raspberry Pi Diagnostics prints and judges them.
 
 use record::units::KIB;
-use record::{Direction, Params, Pattern};
+use record::{Direction, Pattern};
 
-use crate::imported_run::{cell, estimate, io, label, note, word};
+use crate::imported_run::{Fill, cell, word};
 use crate::table::{Known, Made, Tool, tool};
-use crate::text::short;
 
 /// "rand-4k-write;0;0;131334;32833": name, KiB/s and IOPS of reading, the same of writing.
 const JOB: &str = r"(?m)^\s*(?<job>[A-Za-z][^;\n]{0,59});(?<read>[\d.]+);(?<reads>[\d.]+);(?<write>[\d.]+);(?<writes>[\d.]+)\s*$";
@@ -33,18 +32,15 @@ fn of_job(known: &Known) -> Made {
         let (rate, iops) = (known.number(rate)?, known.number(iops)?);
         let is_random = known.text("job").starts_with("rand");
         let pattern = if is_random { Pattern::Uniform } else { Pattern::Sequential };
-        let form = Some(short(known.text("job"), 40));
-        let params = Params { form, ..io(direction, pattern, block(rate, iops)) };
-        let mut cell = cell(format!("fio:{}", word(Some(direction))), params);
-        // The IOPS of the others are cut to a few.
-        cell.metrics.iops = Some(estimate(iops, 1)).filter(|_| is_random);
-        cell.metrics.bps = Some(estimate(rate * KIB as f64, 1));
-        label(&mut cell, "run", known.text("run"));
         let text =
             "terse output does not say order, depth and path; the name of the job stands for them";
-        note(&mut cell, text);
-        let text = "Raspberry Pi Diagnostics has 4 or 32 I/Os in flight, on a file of 64 or 256 MB that caches may hold";
-        note(&mut cell, text);
+        // The IOPS of the others are cut to a few.
+        let cell = cell(format!("fio:{}", word(Some(direction))), direction, pattern, block(rate, iops))
+            .form(known.short("job", 40)?)
+            .rates(Some(iops).filter(|_| is_random), Some(rate * KIB as f64), 1)
+            .label("run", known.text("run"))
+            .note(text)
+            .note("Raspberry Pi Diagnostics has 4 or 32 I/Os in flight, on a file of 64 or 256 MB that caches may hold");
         (rate > 0.0 || iops > 0.0).then_some(cell)
     };
     let ways = [(Direction::Read, "read", "reads"), (Direction::Write, "write", "writes")];

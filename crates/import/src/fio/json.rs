@@ -14,8 +14,7 @@ use super::{agreed_block, cell};
 use crate::errno::{Errno, ErrorSide};
 use crate::failed;
 use crate::imported_run::{
-    self, ImportedRun, io, keep_odd, label, moved, note, percentiles, rates, room_for_another,
-    whole_ns,
+    Fill, ImportedRun, cell as plain, keep_odd, percentiles, room_for_another, whole_ns,
 };
 use crate::reading::Reading;
 use crate::table::{Made, Tool, tool};
@@ -309,8 +308,7 @@ fn of_job(job: &Job, out: &JobOut) -> Made {
         failed::end(&mut failed, "fio", &error);
         cells.push(failed);
     }
-    cells.iter_mut().for_each(|cell| label(cell, "job", &out.jobname));
-    Ok(cells)
+    Ok(cells.into_iter().map(|cell| cell.label("job", &out.jobname)).collect())
 }
 
 /// Error with which a job ended.
@@ -332,12 +330,13 @@ fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, String> {
     check(out, &[times.n, times.min, times.max, times.mean])?;
     let commit = job.commit.unwrap_or("sync");
     let Params { pattern, region, path, threads, .. } = job.params;
-    let params = Params { region, path, threads, ..io(Direction::Write, pattern, None) };
-    let mut cell = imported_run::cell(format!("fio:{commit}"), params);
-    note(&mut cell, format!("how long each {commit} took; the writes are a result of their own"));
     let n = times.n as u64;
-    cell.ops = n;
-    imported_run::other(&mut cell, "mean_latency_ns", times.mean, n);
+    let mut cell = plain(format!("fio:{commit}"), Direction::Write, pattern, None)
+        .path(path)
+        .moved(0, n)
+        .other("mean_latency_ns", times.mean, n)
+        .note(format!("how long each {commit} took; the writes are a result of their own"));
+    (cell.params.region, cell.params.threads) = (region, threads.max(1));
     set_times(&mut cell, times, Some(times), 1.0);
     Ok(cell)
 }
@@ -353,8 +352,12 @@ fn of_direction(
     check(out, &[bytes, bps, stats.iops, stats.runtime, stats.total_ios])?;
     let mut cell = cell(job, direction);
     cell.params.block_bytes = agreed_block(cell.params.block_bytes, bytes, stats.total_ios);
-    moved(&mut cell, bytes as u64, stats.total_ios as u64);
-    cell.elapsed_ns = whole_ns(stats.runtime * 1e6);
+    let n = stats.total_ios as u64;
+    let mut cell = cell.moved(bytes as u64, n).took(stats.runtime * 1e6).rates(
+        Some(stats.iops),
+        Some(bps),
+        n.max(1),
+    );
     // Flags such as time_based are not always repeated: a job that ran for as long as allowed was
     // ended by the time.
     let is_timed = job.time_limit_ms.is_some_and(|allowed| stats.runtime >= 0.99 * allowed);
@@ -362,8 +365,6 @@ fn of_direction(
     if let Some(error) = error_of(out) {
         failed::end(&mut cell, "fio", &error);
     }
-    let n = cell.ops.max(1);
-    rates(&mut cell, Some(stats.iops), Some(bps), n);
     // With group_reporting the samples come from single jobs, and their rate is not that of the
     // group.
     if job.params.threads == 1 {
@@ -390,12 +391,9 @@ fn add_intervals(cell: &mut Cell, stats: &DirectionStats) {
     for figure in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
         figure.ci95 = Some([(figure.value * (1.0 - half)).max(0.0), figure.value * (1.0 + half)]);
     }
-    note(
-        cell,
-        format!(
-            "the interval is that of fio's {n} looks at the rate, as if they did not depend on each other"
-        ),
-    );
+    cell.note(format!(
+        "the interval is that of fio's {n} looks at the rate, as if they did not depend on each other"
+    ));
 }
 
 /// Adds the times of I/Os: submission and completion together if fio has percentiles of that, or no
@@ -425,7 +423,7 @@ fn add_latency(cell: &mut Cell, out: &JobOut, stats: &DirectionStats) -> Result<
         let text = format!(
             "percentiles are of completion alone; submission took {us:.1} us more on average"
         );
-        note(cell, text);
+        cell.note(text);
     }
     Ok(())
 }

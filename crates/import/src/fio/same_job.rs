@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use record::Cell;
 use record::units::{KIB, saturating_sum};
 
-use crate::imported_run::{ImportedRun, note};
+use crate::imported_run::{Fill, ImportedRun};
 
 /// Forms of fio's output as notes name them, the one with most details first.
 pub(crate) const FORMS: [&str; 2] = ["JSON", "normal text"];
@@ -55,9 +55,8 @@ pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
         if same.len() != known.threads || known.kib == 0 || known.kib != kib {
             same.retain(|(_, one)| known.is(one));
         }
-        if !same.is_empty() {
-            note(cell, format!("the same job is in the text as fio's {}, too", FORMS[1]));
-        }
+        let text = format!("the same job is in the text as fio's {}, too", FORMS[1]);
+        cell.note_if(!same.is_empty(), &text);
         twice.extend(same.iter().map(|(place, _)| *place));
     }
     for (at, run) in found.iter_mut().enumerate() {

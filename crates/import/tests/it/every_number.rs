@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use import::{Hints, understand};
+use import::understand;
 use record::Record;
 
 /// Units of rates and times, with the factors that tools mean by them: bytes a second, I/Os a
@@ -146,7 +146,7 @@ fn figures(record: &Record, all: &mut Vec<f64>) {
 
 /// Numbers of a text that are neither in its records nor in a line that is listed.
 fn lost(text: &str) -> Vec<String> {
-    let import = understand("text", text.as_bytes(), &Hints::default()).unwrap();
+    let import = understand("text", text.as_bytes(), None).unwrap();
     let listed: BTreeSet<u32> = import.left.iter().map(|left| left.line).collect();
     let mut all = Vec::new();
     import.records.iter().for_each(|record| figures(record, &mut all));
@@ -171,7 +171,7 @@ fn lost(text: &str) -> Vec<String> {
 /// Numbers of a document of fio that are not in its records: each stands in a line of its own, with
 /// the name of its field.
 fn lost_fields(name: &str, text: &str) -> Vec<String> {
-    let import = understand("text", text.as_bytes(), &Hints::default()).unwrap();
+    let import = understand("text", text.as_bytes(), None).unwrap();
     let listed: BTreeSet<u32> = import.left.iter().map(|left| left.line).collect();
     let mut all = Vec::new();
     import.records.iter().for_each(|record| figures(record, &mut all));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use import::{Hints, Import, ImportError, IozoneUnit, MAX_BYTES, read, understand};
+use import::{Import, ImportError, IozoneUnit, MAX_BYTES, read, understand};
 use proptest::prelude::*;
 use record::Record;
 
@@ -26,7 +26,7 @@ fn text(name: &str) -> String {
 }
 
 fn understood(text: &[u8]) -> Import {
-    understand("x", text, &Hints::default()).unwrap_or_else(|error| panic!("{error}"))
+    understand("x", text, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refused(text: &str) -> String {
@@ -59,7 +59,7 @@ fn a_record_of_our_own_is_read() {
 fn the_unit_of_a_bare_iozone_line_can_be_given() {
     let text = bytes("iozone_O_line_only.txt");
     let iops = |unit| {
-        let import = understand("x", &text, &Hints { iozone_unit: Some(unit) }).unwrap();
+        let import = understand("x", &text, Some(unit)).unwrap();
         import.records[0].cells[0].metrics.iops.unwrap().value
     };
     assert_eq!(iops(IozoneUnit::Operations), iops(IozoneUnit::Kilobytes) * 4.0);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use import::{Hints, Import, ImportError, understand};
+use import::{Import, ImportError, understand};
 use record::units::Bytes;
 use record::{Cell, Latency, Record, Stop};
 
@@ -162,7 +162,7 @@ pub fn outcome_text(import: &Result<Import, ImportError>) -> String {
 }
 
 fn outcome_of(bytes: &[u8]) -> String {
-    outcome_text(&understand("text", bytes, &Hints::default()))
+    outcome_text(&understand("text", bytes, None))
 }
 
 #[test]

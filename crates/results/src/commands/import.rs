@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use ::import::{Hints, Import, IozoneUnit, MAX_BYTES, state, understand};
+use ::import::{Import, IozoneUnit, MAX_BYTES, state, understand};
 use record::text::printable;
 use record::units::Bytes;
 use record::{Medium, MediumKind, Record};
@@ -19,19 +19,16 @@ use program::printing::print;
 /// was not understood; 2 if nothing was. What was understood is kept in any case.
 pub fn run(flags: &ImportFlags) -> Result {
     let known = known(flags)?;
-    let hints = Hints {
-        iozone_unit: flags
-            .iozone_unit
-            .as_deref()
-            .map(|unit| if unit == "ops" { IozoneUnit::Operations } else { IozoneUnit::Kilobytes }),
-    };
+    let unit = flags.iozone_unit.as_deref();
+    let unit =
+        unit.map(|it| if it == "ops" { IozoneUnit::Operations } else { IozoneUnit::Kilobytes });
     let store = Store::open(Store::default_root());
     let mut batch = if flags.plan { None } else { Some(Batch::new(&store).or_internal()?) };
     let (mut lines, mut outcome) = (String::new(), Outcome::default());
     for file in &flags.files {
         let name = printable(&called(file));
         let understood = bytes_of(file).and_then(|bytes| {
-            let found = understand(&called(file), &bytes, &hints);
+            let found = understand(&called(file), &bytes, unit);
             Ok((found.map_err(|error| error.to_string())?, bytes))
         });
         let (found, bytes) = match understood {
