@@ -642,6 +642,19 @@ fn a_run_that_is_interrupted_between_rounds_goes_on_with_them() {
     assert!(in_rounds(&resumed).iter().all(|cell| cell.rounds.len() >= 5));
 }
 
+/// Regression: a resumed run of a simulated card, which is new in each session, called it a fake.
+#[test]
+fn marks_are_not_sought_on_a_medium_that_lost_what_earlier_sessions_wrote() {
+    let (plan, whole) = run_on("class10", "quick", &[]);
+    let target = simulated("class10");
+    for done in 1..5 {
+        let done = whole.cells[..done].to_vec();
+        let options = RunOptions { done, lost: true, ..RunOptions::new(1, &target, &NEVER) };
+        let end = play(device("class10", 1), &plan, options);
+        assert_eq!((end.ended, &end.cells[0]), (Ended::Complete, &whole.cells[0]));
+    }
+}
+
 /// Runs `check` on an SSD whose host adds other shares to each I/O in each stretch of its time;
 /// `nth` is the time before the run, so that each run has other stretches.
 fn check_on_a_wandering_host(nth: u64, stretch_ns: u64, shares: &[f64]) -> RunEnd {

@@ -98,13 +98,14 @@ impl Runner<'_, '_> {
         when == RecheckTime::Written || self.note_loss(place, LossSeen { caveat, kept })
     }
 
-    /// The last finished probe that found nothing missing and left its marks: its index among the
-    /// finished cells, and in the plan.
+    /// The last finished probe that found nothing missing and left marks that are still there: its
+    /// index among the finished cells, and in the plan.
     fn last_probe(&self) -> Option<(usize, usize)> {
         let place = self.end.cells.iter().rposition(|cell| cell.test == PROBE)?;
-        let at =
-            self.plan.cells.iter().position(|planned| planned.id == self.end.cells[place].id)?;
-        capacity::found_nothing(&self.end.cells[place]).then_some((place, at))
+        let probe = &self.end.cells[place];
+        let at = self.plan.cells.iter().position(|planned| planned.id == probe.id)?;
+        let is_gone = self.options.lost && self.options.done.iter().any(|it| it.id == probe.id);
+        (capacity::found_nothing(probe) && !is_gone).then_some((place, at))
     }
 
     /// Replaces the conclusion that the medium is good, if not enough bytes may be written to probe
