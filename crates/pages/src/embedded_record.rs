@@ -1,11 +1,10 @@
 //! The record in a page: JSON with its curves in a form that compresses well, gzip, base64.
 //!
-//! Curves are most of a record, and most digits of a curve are redundant: positions increase in
-//! equal steps, and a rate of 17 digits is a step divided by a short time. So points become
-//! `"packed"` (steps of x, values of y), or `"rates"` (steps of x, nanoseconds for each) if that
-//! gives exactly the same rate again. In their place stands an empty array; the steps of all curves
-//! follow behind the JSON, a line each, and then the values. Other points stay unchanged. The page's
-//! script restores them.
+//! Curves are most of a record, and most of their digits are redundant: positions increase in equal
+//! steps, and values have four digits before their zeros. In place of a curve's points stands
+//! `"packed":[]`; behind the JSON follow the steps of all curves, a line each, and then the lines of
+//! their values, each after the zeros at the end of every value of its curve. Points that are at no
+//! whole number stay unchanged. The page's script restores them.
 
 use std::io::Write as _;
 
@@ -17,6 +16,8 @@ use record::Record;
 
 /// Start of the points in the JSON of a record. Within a text its quotes would be escaped.
 const POINTS: &str = r#""points":[["#;
+/// What stands in the place of packed points.
+const PACKED: &str = r#""packed":[]"#;
 /// Integers below this are exact in JavaScript, too.
 const EXACT: i64 = 1 << 53;
 
@@ -38,8 +39,8 @@ fn packed(json: &str) -> String {
         let points = &rest[from..from + length];
         out.push_str(&rest[..at]);
         match columns(points) {
-            Some([kind, steps, values]) => {
-                out += &format!(r#""{kind}":[]"#);
+            Some([steps, values]) => {
+                out += PACKED;
                 all_steps += &format!("\n{steps}");
                 all_values += &format!("\n{values}");
             }
@@ -50,33 +51,23 @@ fn packed(json: &str) -> String {
     out + rest + &all_steps + &all_values
 }
 
-/// Points `a,b],[c,d` as columns behind their kind; `None` if a position is not an integer.
-fn columns(points: &str) -> Option<[String; 3]> {
+/// Points `a,b],[c,d` as a line of steps and one of values; `None` if a position is not an integer.
+fn columns(points: &str) -> Option<[String; 2]> {
     let mut before = 0;
-    let (mut steps, mut values): (Vec<i64>, Vec<&str>) = (Vec::new(), Vec::new());
+    let (mut steps, mut values): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
     for point in points.split("],[") {
         let (x, y) = point.split_once(',')?;
         let x: i64 = x.strip_suffix(".0")?.parse().ok().filter(|x: &i64| x.abs() < EXACT)?;
-        steps.push(x - before);
+        steps.push((x - before).to_string());
         values.push(y);
         before = x;
     }
-    let times: Option<Vec<String>> =
-        steps.iter().zip(&values).map(|(step, y)| Some(time_of(*step, y)?.to_string())).collect();
-    let (kind, values) = match times {
-        Some(times) => ("rates", times.join(",")),
-        None => ("packed", values.join(",")),
-    };
-    let steps: Vec<String> = steps.iter().map(i64::to_string).collect();
-    Some([kind.to_owned(), steps.join(","), values])
-}
-
-/// Nanoseconds in which a step has exactly this rate; `None` if there is no such integer.
-fn time_of(step: i64, rate: &str) -> Option<i64> {
-    let rate: f64 = rate.parse().ok().filter(|rate| *rate > 0.0)?;
-    let scaled = step as f64 * 1e9;
-    let time = (scaled / rate).round();
-    ((1.0..EXACT as f64).contains(&time) && scaled / time == rate).then_some(time as i64)
+    let whole: Option<Vec<&str>> = values.iter().map(|y| y.strip_suffix(".0")).collect();
+    let values = whole.unwrap_or(values);
+    let zeros = |y: &&str| y.len() - y.trim_end_matches('0').len();
+    let shared = values.iter().map(zeros).min().unwrap_or(0);
+    let values: Vec<&str> = values.iter().map(|y| &y[..y.len() - shared]).collect();
+    Some([steps.join(","), format!("{},{}", "0".repeat(shared), values.join(","))])
 }
 
 #[cfg(test)]
@@ -99,24 +90,18 @@ pub(super) mod tests {
         let columns: Vec<&str> = lines.collect();
         let (steps, values) = columns.split_at(columns.len() / 2);
         for (steps, values) in steps.iter().zip(values) {
-            let find = |kind| Some((rest.find(&format!(r#""{kind}":[]"#))?, kind));
-            let next = ["packed", "rates"].into_iter().filter_map(find).min();
-            let (at, kind) = next.expect("a place for each curve");
+            let (before, after) = rest.split_once(PACKED).expect("a place for each curve");
+            let (zeros, values) = values.split_once(',').expect("zeros and values");
             let mut x = 0;
             let points = steps.split(',').zip(values.split(',')).map(|(step, value)| {
-                let step: i64 = step.parse().expect("a step");
-                x += step;
-                match kind {
-                    "rates" => {
-                        let time: f64 = value.parse().expect("a time");
-                        format!("[{x}.0,{:?}]", step as f64 * 1e9 / time)
-                    }
-                    _ => format!("[{x}.0,{value}]"),
-                }
+                x += step.parse::<i64>().expect("a step");
+                let is_whole =
+                    value.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+                format!("[{x}.0,{value}{zeros}{}]", if is_whole { ".0" } else { "" })
             });
-            out += &rest[..at];
-            out += &format!(r#""points":[{}]"#, points.collect::<Vec<_>>().join(","));
-            rest = &rest[at + kind.len() + 5..];
+            let points: Vec<String> = points.collect();
+            out += &format!(r#"{before}"points":[{}]"#, points.join(","));
+            rest = after;
         }
         out + rest
     }
@@ -130,11 +115,11 @@ pub(super) mod tests {
     fn curves_are_packed_as_far_as_nothing_is_lost() {
         check(r#"{"points":[]}"#, r#"{"points":[]}"#);
         check(r#"{"points":[[1.5,2.0],[2.0,3.0]]}"#, r#"{"points":[[1.5,2.0],[2.0,3.0]]}"#);
-        check(r#"{"points":[[4.0,null],[8.0,0.5]]}"#, "{\"packed\":[]}\n4,4\nnull,0.5");
-        check(r#"{"points":[[8.0,7.0],[4.0,0.1]]} x"#, "{\"packed\":[]} x\n8,-4\n7.0,0.1");
+        check(r#"{"points":[[4.0,null],[8.0,0.5]]}"#, "{\"packed\":[]}\n4,4\n,null,0.5");
+        check(r#"{"points":[[8.0,7.0],[4.0,0.1]]} x"#, "{\"packed\":[]} x\n8,-4\n,7.0,0.1");
         check(
-            r#"{"points":[[4096.0,35772925.76419214],[8192.0,4096000000000.0]],"points":[[1.0,null]]}"#,
-            "{\"rates\":[],\"packed\":[]}\n4096,4096\n1\n114500,1\nnull",
+            r#"{"points":[[4096.0,35770000.0],[8192.0,100000.0]],"points":[[1.0,0.0]]}"#,
+            "{\"packed\":[],\"packed\":[]}\n4096,4096\n1\n0000,3577,10\n0,",
         );
         let whole = r#"{"points":[[9007199254740992.0,1.0]]}"#;
         check(whole, whole);

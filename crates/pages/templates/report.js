@@ -81,11 +81,11 @@
   var record = document.getElementById("flashmark-record");
   function points(text) {
     var lines = text.split("\n"), curves = (lines.length - 1) / 2, nth = 0;
-    return lines[0].replace(/"(packed|rates)":\[\]/g, function (_, kind) {
-      var at = 0, values = lines[++nth + curves].split(",");
+    return lines[0].replace(/"packed":\[\]/g, function () {
+      var at = 0, values = lines[++nth + curves].split(","), zeros = values.shift();
       return '"points":[' + lines[nth].split(",").map(function (step, i) {
         at += +step;
-        return "[" + at + "," + (kind === "rates" ? step * 1e9 / values[i] : values[i]) + "]";
+        return "[" + at + "," + values[i] + zeros + "]";
       }).join(",") + "]";
     });
   }

@@ -15,13 +15,6 @@ pub struct MetricText {
     pub shown: Shown,
 }
 
-impl MetricText {
-    /// True if it is a latency of single I/Os.
-    pub fn is_latency(&self) -> bool {
-        self.name.starts_with(LATENCY)
-    }
-}
-
 /// Start of the names of latency statistics.
 const LATENCY: &str = "latency ";
 
@@ -255,6 +248,44 @@ pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
         figures.extend(latencies(latency));
     }
     figures
+}
+
+/// The figures of a cell without those of single I/Os, its main one first. What says the same in
+/// another unit stands behind it: "3911 IOPS (2.00 MB/s, 256 µs)".
+pub(crate) fn rates(cell: &Cell) -> Vec<MetricText> {
+    let mut figures = figures(cell);
+    figures.retain(|figure| !figure.name.starts_with(LATENCY));
+    let order = findings::metrics_of(cell);
+    figures.sort_by_key(|figure| order.first() != Some(&figure.name.as_str()));
+    let mut rates: Vec<(MetricText, Vec<String>)> = Vec::new();
+    for figure in figures {
+        let same = rates.iter_mut().find(|(rate, _)| restates(cell, &figure.name, &rate.name));
+        match (same, figure.shown.printed()) {
+            (Some((_, others)), Ok(printed)) => others.push(printed.text.to_owned()),
+            _ => rates.push((figure, Vec::new())),
+        }
+    }
+    for (rate, others) in rates.iter_mut().filter(|(_, others)| !others.is_empty()) {
+        if let Shown::Number { text, .. } | Shown::Single { text, .. } = &mut rate.shown {
+            *text += &format!(" ({})", others.join(", "));
+        }
+    }
+    rates.into_iter().map(|(rate, _)| rate).collect()
+}
+
+/// True if two metrics of a cell are one figure in two units: their intervals are the same share of
+/// them, or of their reciprocals.
+fn restates(cell: &Cell, one: &str, other: &str) -> bool {
+    let shares = |name: &str| {
+        let found = estimate(cell, name)?;
+        Some((found.ci95?.map(|end| end / found.value), found.n))
+    };
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-6;
+    let (Some(([low, high], n)), Some((ends, others))) = (shares(one), shares(other)) else {
+        return false;
+    };
+    let same = |ends: [f64; 2]| near(low, ends[0]) && near(high, ends[1]);
+    n == others && (same(ends) || same([1.0 / ends[1], 1.0 / ends[0]]))
 }
 
 /// Main metric of a cell: the one of its test, or else the first that can be printed. For a

@@ -130,23 +130,16 @@ fn distinct_params(cell: &Cell, cells: &[&Cell]) -> String {
     }
 }
 
-/// Every metric of these cells, one row each.
-pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
-    of_metrics(cells, |_| true)
-}
-
-/// The selected metrics of these cells, one row each.
-fn of_metrics(cells: &[&Cell], is_wanted: fn(&MetricText) -> bool) -> Table {
+/// Figures of these cells, a row each.
+fn of_metrics(cells: &[&Cell], figures_of: fn(&Cell) -> Vec<MetricText>) -> Table {
     let mut table = Table::new(&["Cell", "Metric", "#Figure", "95 % interval", "#n", "Stop"]);
     for cell in cells {
         let notes = table.notes_of(cell);
-        let figures = figure::figures(cell);
-        let figures = if figures.is_empty() || figure::impossible(cell).is_some() {
+        let mut figures = figures_of(cell);
+        if figure::impossible(cell).is_some() || figure::figures(cell).is_empty() {
             let shown = figure::missing(cell, "nothing measured");
-            vec![MetricText { name: "-".to_owned(), shown }]
-        } else {
-            figures.into_iter().filter(is_wanted).collect()
-        };
+            figures = vec![MetricText { name: "-".to_owned(), shown }];
+        }
         for (at, figure) in figures.iter().enumerate() {
             let mut notes = if at == 0 { notes.clone() } else { Vec::new() };
             let [value, interval, n] = table.shown(&figure.shown, &mut notes);
@@ -194,7 +187,7 @@ pub fn for_page(record: &Record) -> Vec<(String, Table)> {
     let tables = tests(record).into_iter().flat_map(|test| {
         let cells: Vec<&Cell> = record.cells_of(test).collect();
         let name = capitalised(&words::test(test));
-        let figures = of_metrics(&cells, |figure| !figure.is_latency());
+        let figures = of_metrics(&cells, figure::rates);
         [(name.clone(), figures), (format!("{name}: latency"), of_latencies(&cells))]
     });
     tables.filter(|(_, table)| !table.rows.is_empty()).collect()
@@ -213,6 +206,7 @@ fn tests(record: &Record) -> Vec<&str> {
 
 /// Every cell of a record: one table for each test, in the order of the record.
 pub fn all(record: &Record) -> Vec<(String, Table)> {
-    let table = |test: &str| of_cells(&record.cells_of(test).collect::<Vec<_>>());
+    let table =
+        |test: &str| of_metrics(&record.cells_of(test).collect::<Vec<_>>(), figure::figures);
     tests(record).into_iter().map(|test| (capitalised(&words::test(test)), table(test))).collect()
 }

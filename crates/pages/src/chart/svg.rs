@@ -316,11 +316,8 @@ fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine)
     let points: Vec<&ChartPoint> = line.points.iter().filter(|point| chart.fits(point)).collect();
     intervals(out, layout, line, &points);
     if line.style.stroke != Stroke::Points && points.len() > 1 {
-        let _ = write!(out, r#"<path class="{}" d=""#, class(line));
-        for (at, (x, y)) in apart(layout, &points).into_iter().enumerate() {
-            let _ = write!(out, "{}{x:.1} {y:.1}", if at == 0 { "M" } else { "L" });
-        }
-        out.push_str(r#""/>"#);
+        let way = way(apart(layout, &points));
+        let _ = write!(out, r#"<path class="{}" d="{way}"/>"#, class(line));
     }
     // A line with one point and no mark would be invisible.
     let lone = points.len() == 1 && line.style.mark == ChartMark::None;
@@ -336,6 +333,20 @@ fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine)
             mark(out, line, x, y);
         }
     }
+}
+
+/// A line through points to a tenth of a pixel, each as a step from the one before: half as long as
+/// with positions.
+fn way(points: Vec<(f64, f64)>) -> String {
+    let mut way = String::new();
+    let mut from = (0, 0);
+    for (at, (x, y)) in points.into_iter().enumerate() {
+        let to = ((x * 10.0).round() as i64, (y * 10.0).round() as i64);
+        let [right, down] = [to.0 - from.0, to.1 - from.1].map(|tenths| tenths as f64 / 10.0);
+        let _ = write!(way, "{}{right} {down}", ["M", "l", " "][at.min(2)]);
+        from = to;
+    }
+    way
 }
 
 /// Positions of the points, without those too close to the one before.

@@ -97,7 +97,7 @@ fn a_small_chart_is_drawn_to_the_letter() {
     <text class="name end" x="332" y="308">across (log scale)</text>
     <path class="whisker s1" d="M30.0 185.1V166.2"/>
     <path class="whisker s1" d="M332.0 100.2V62.5"/>
-    <path class="line s1" d="M30.0 175.7L332.0 81.3"/>
+    <path class="line s1" d="M30 175.7l302 -94.4"/>
     <circle class="mark s1" cx="30.0" cy="175.7" r="3.2"/>
     <circle class="mark s1" cx="332.0" cy="81.3" r="3.2"/>
     <g class="tips s1">
@@ -157,7 +157,7 @@ fn a_long_line_is_drawn_no_finer_than_it_is_seen() {
     let svg =
         draw(&chart((Scale::Linear, AxisUnit::Bytes), (Scale::Linear, AxisUnit::Iops), points));
     let (_, path) = svg.rsplit_once(r#"<path class="line s1" d=""#).expect("a line");
-    let corners = path.split('"').next().unwrap_or_default().matches('L').count();
+    let corners = path.split('"').next().unwrap_or_default().matches(' ').count() / 2;
     assert!((200..400).contains(&corners), "{corners}");
     assert_eq!(svg.matches("</title></circle>").count(), 8);
 }

@@ -1,9 +1,8 @@
 //! The first sheet: fits on one page of paper and is all that most readers need.
 
-use findings::UseLevel;
 use record::text::{capitalised, printable};
 use record::units::decimal;
-use record::{Finding, Fitness, Record, Severity, Use, test};
+use record::{Finding, Fitness, Record, Severity, Use, UseLevel, test};
 use report::caveats::{self, RecordCaveat};
 use report::text::Tone;
 use report::{headline, words};
