@@ -1,6 +1,6 @@
 //! Builder of a finding.
 
-use record::{Evidence, Finding, Fitness, Outcome, Severity, Use};
+use record::{Evidence, Finding, Fitness, Outcome, Severity, Use, UseLevel};
 
 use crate::figures::figure::UsableEstimate;
 
@@ -31,12 +31,8 @@ impl FindingBuilder {
         severity: Severity,
         statement: impl Into<String>,
     ) -> FindingBuilder {
-        FindingBuilder::new(wanted.verdict_id(), severity, statement).outcome(Outcome::Use {
-            wanted,
-            level,
-            condition: None,
-            within_bytes: None,
-        })
+        FindingBuilder::new(wanted.verdict_id(), severity, statement)
+            .outcome(Outcome::Use(UseLevel::of(wanted, level)))
     }
 
     /// A finding without evidence yet.

@@ -52,7 +52,7 @@ impl Finding {
     /// The level that a verdict on a use gives; `None` of every other finding.
     pub fn level(&self) -> Option<Fitness> {
         match &self.outcome {
-            Some(Outcome::Use { level, .. }) => Some(*level),
+            Some(Outcome::Use(found)) => Some(found.level),
             _ => None,
         }
     }
@@ -145,25 +145,40 @@ impl From<&str> for Evidence {
     }
 }
 
+/// A use with the level of the medium for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UseLevel {
+    /// The use.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub wanted: Use,
+    /// Level of the medium for it.
+    pub level: Fitness,
+    /// Condition of the level that no run can show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Condition>,
+    /// Bytes of the medium on which the level rests, if that was not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_bytes: Option<u64>,
+    /// How sure the level is, in percent, if it rests on few samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sure_percent: Option<u32>,
+}
+
+impl UseLevel {
+    /// A level without a condition, of the whole medium.
+    pub const fn of(wanted: Use, level: Fitness) -> UseLevel {
+        UseLevel { wanted, level, condition: None, within_bytes: None, sure_percent: None }
+    }
+}
+
 /// Result of a finding, for programs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Outcome {
     /// The verdict on one use.
-    Use {
-        /// The use.
-        #[cfg_attr(feature = "schema", schemars(with = "String"))]
-        wanted: Use,
-        /// Level of the medium for it.
-        level: Fitness,
-        /// Condition of the level that no run can show.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        condition: Option<Condition>,
-        /// Bytes of the medium on which the level rests, if that was not all of it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        within_bytes: Option<u64>,
-    },
+    Use(UseLevel),
     /// The verdict on all uses.
     Uses,
     /// The medium must not be used for anything.

@@ -93,7 +93,7 @@ pub use columns::{
 };
 pub use combination::Combination;
 pub use figures::{FIGURES, Figure};
-pub use finding::{Evidence, EvidenceNumber, Finding, Outcome, Severity};
+pub use finding::{Evidence, EvidenceNumber, Finding, Outcome, Severity, UseLevel};
 pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use fitness::{Condition, Fitness};
 pub use flag::{Bound, Flag, HANGS_NS, IoLimitKind};

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::UseLevel;
+
 /// An answer to one question about a medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -62,6 +64,9 @@ pub struct Summary {
     pub fit: Answer,
     /// Reason: the verdict.
     pub fit_reason: String,
+    /// Its level for each of the five uses, in their usual order; a use occurs several times if
+    /// several recording rates were asked for.
+    pub levels: Vec<UseLevel>,
     /// Does it keep what is written, and how much of its life is left?
     pub healthy: Answer,
     /// Reason, in a sentence or two.

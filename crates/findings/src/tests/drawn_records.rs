@@ -320,7 +320,7 @@ fn assert_concludes(number: u64) {
             "{shown}"
         );
         if finding.id.starts_with("verdict-") {
-            assert!(matches!(finding.outcome, Some(Outcome::Use { .. })), "{shown}");
+            assert!(matches!(finding.outcome, Some(Outcome::Use(_))), "{shown}");
         }
         let confidence = finding.confidence.unwrap_or(0.5);
         assert!((0.0..=1.0).contains(&confidence), "{shown}");

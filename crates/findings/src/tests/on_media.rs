@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use device::{Device, ExtentGuard};
-use record::{Finding, Outcome, Record, Severity, TargetKind};
+use record::{Finding, Outcome, Record, Severity, TargetKind, UseLevel};
 use sim::{Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
@@ -137,11 +137,11 @@ fn every_verdict_on_a_use_begins_with_its_level() {
     let mut levels = std::collections::BTreeSet::new();
     for (name, record) in records() {
         for finding in conclude(record).iter().filter(|it| it.id.starts_with("verdict-")) {
-            let Some(Outcome::Use { wanted, level, .. }) = &finding.outcome else {
+            let Some(Outcome::Use(UseLevel { wanted, level, .. })) = finding.outcome else {
                 panic!("{name}: {finding:?}");
             };
             assert!(finding.statement.starts_with(&level.verdict(wanted)), "{name}: {finding:?}");
-            levels.insert(*level);
+            levels.insert(level);
         }
     }
     assert!(levels.len() >= 5, "{levels:?}");

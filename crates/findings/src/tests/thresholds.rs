@@ -11,7 +11,6 @@ use crate::testing::table::{RowAnswer, check_table};
 use crate::testing::{evidence_texts, record_in_words};
 use crate::words::headline::headline;
 use crate::words::next_steps::next_steps;
-use crate::words::use_levels::use_levels;
 use crate::{Analysis, add_caveats, undecided};
 
 const FILE: &str = include_str!("../../../../fixtures/findings/thresholds.txt");
@@ -29,13 +28,12 @@ fn word(of: &impl std::fmt::Debug) -> String {
 }
 
 fn level(record: &Record, wanted: Use) -> String {
-    let of = |record: &Record| {
-        let levels = use_levels(record);
+    let of = |asked: &[Use]| {
+        let levels = Analysis::of(record, asked).summary.levels;
         let found = levels.iter().find(|it| it.wanted == wanted);
         found.map_or_else(|| "none".into(), |it| it.level.word().replace(' ', "-"))
     };
-    let actual = of(&Record { findings: conclude_for(record, &[wanted]), ..record.clone() });
-    let silent = of(record);
+    let (actual, silent) = (of(&[wanted]), of(&[]));
     // Nobody asked for another rate of video, and where nothing can be told nothing is.
     if matches!(wanted, Use::Video { .. }) || silent == "not-tested" || actual == silent {
         return actual;

@@ -2,7 +2,7 @@
 
 use record::text::capitalised;
 use record::units::{KIB, decimal};
-use record::{Direction, Finding, Fitness, Outcome, Record, Severity, Use};
+use record::{Direction, Finding, Fitness, Outcome, Record, Severity, Use, UseLevel};
 
 use crate::figures::figure::{self, writes};
 use crate::figures::usability;
@@ -12,7 +12,7 @@ use crate::phrases::DO_NOT_USE;
 use crate::verdict::conditions::{self, listed, listed_with};
 use crate::verdict::need::{OpenVerdict, UseVerdict};
 use crate::verdict::{
-    commits, few_samples, is_sure, is_verdict, judged, logger, open_verdict, withheld,
+    commits, few_samples, is_sure, is_verdict, judged, logger, open_verdict, sure_percent, withheld,
 };
 
 /// All verdicts: the summary first, then each use. A fault of the medium itself (`faults`: it is a
@@ -137,12 +137,13 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
         severity,
         format!("{}{within}{caveat}{only}: {reason}.{open}", level.verdict(wanted)),
     )
-    .outcome(Outcome::Use {
+    .outcome(Outcome::Use(UseLevel {
         wanted: *wanted,
         level: *level,
         condition: *condition,
         within_bytes: *within_bytes,
-    })
+        sure_percent: sure_percent(*confidence),
+    }))
     .notes(evidence.iter().cloned())
     .notes(few_samples_note(verdict))
     .with_confidence(*confidence)

@@ -1,6 +1,6 @@
 //! All conclusions of a record, drawn once.
 
-use record::{Finding, Record, Summary, Use};
+use record::{Finding, Record, Summary, Use, UseLevel};
 
 use crate::conclude::conclude_for;
 use crate::words::summary::summary;
@@ -28,4 +28,16 @@ impl Analysis {
         record.findings = self.findings;
         record.summary = Some(self.summary);
     }
+}
+
+/// The summary in a record; drawn anew where it has none, or one without levels.
+pub(crate) fn summary_of(record: &Record) -> Summary {
+    let kept = record.summary.as_ref().filter(|summary| !summary.levels.is_empty());
+    kept.cloned().unwrap_or_else(|| Analysis::of(record, &[]).summary)
+}
+
+/// Level of a medium for each of the five uses, in their usual order. A use occurs several times if
+/// several recording rates were asked for.
+pub fn use_levels(record: &Record) -> Vec<UseLevel> {
+    summary_of(record).levels
 }

@@ -4,7 +4,7 @@
 use record::{Fitness, Outcome, Record, Severity, Use};
 
 use crate::figures::genuineness;
-use crate::words::use_levels::use_levels;
+use crate::words::analysis::use_levels;
 
 /// Undecided ones among these uses and the user's claims, each in a few words. Also undecided is a
 /// verdict with few samples at the border between suitable and not suitable.

@@ -3,7 +3,7 @@
 
 use record::text::capitalised;
 use record::units::{Bytes, Nanos, decimal, saturating_sum};
-use record::{Answer, Fitness, Outcome, Record, Summary};
+use record::{Answer, Fitness, Outcome, Record, Summary, UseLevel};
 
 use crate::conclusions::genuine::{capacity, identity, no_sign, read_back};
 use crate::conclusions::health::waits;
@@ -14,8 +14,8 @@ use crate::figures::usability::{self, ExclusionReason};
 use crate::phrases::HOST_CACHED;
 use crate::verdict::is_verdict;
 use crate::verdict::use_names::name_of_use;
-use crate::words::analysis::Analysis;
-use crate::words::use_levels::{UseLevel, levels_of, use_levels};
+use crate::words::analysis::summary_of;
+use crate::words::use_levels::levels_of;
 
 /// The answers of a record in a line each. The parts of an answer are in the order in which they
 /// stand; where there is no room for all, those at the end are left out.
@@ -34,8 +34,7 @@ pub struct Brief {
 
 /// The answers of a record, from its findings and its summary; drawn anew where it has none.
 pub fn brief(record: &Record) -> Brief {
-    let drawn = || Analysis::of(record, &[]).summary;
-    let summary = record.summary.clone().unwrap_or_else(drawn);
+    let summary = summary_of(record);
     let answers = [summary.fit, summary.genuine, summary.healthy];
     if matches!(usability::of_run(record), Some(ExclusionReason::NoMedium)) {
         let fit = alone(summary.genuine_reason);
@@ -62,7 +61,7 @@ fn fit(record: &Record, summary: &Summary) -> [String; 3] {
         return alone("DO NOT USE IT for anything.".to_owned());
     }
     let is_asked = record.run.command.iter().any(|word| word == "--for");
-    let mut levels = if is_asked { levels_of(&record.findings) } else { use_levels(record) };
+    let mut levels = if is_asked { levels_of(&record.findings) } else { summary.levels.clone() };
     if levels.iter().all(|of| of.level <= Fitness::CannotTell) {
         let [answer, reason] = [summary.fit.words(), &summary.fit_reason].map(capitalised);
         return alone(format!("{answer}: what it is good for. {reason}"));

@@ -1,7 +1,9 @@
 //! Next steps for a reader: at most two, the most urgent first. A command works as printed, and
 //! one that overwrites says so.
 
-use record::{Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use, metric, test};
+use record::{
+    Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use, UseLevel, metric, test,
+};
 
 use crate::conclusions::genuine::no_sign;
 use crate::conclusions::health::waits;
@@ -10,7 +12,7 @@ use crate::figures::genuineness::{self, Genuineness};
 use crate::figures::usability;
 use crate::matrix;
 use crate::verdict::conditions;
-use crate::words::use_levels::{UseLevel, levels_of};
+use crate::words::use_levels::levels_of;
 
 /// Most steps that are shown.
 const MOST: usize = 2;

@@ -20,6 +20,7 @@ use crate::figures::{Figures, usability};
 use crate::matrix;
 use crate::verdict::need::UseVerdict;
 use crate::verdict::{self, is_verdict};
+use crate::words::use_levels::levels;
 
 /// The four figures of every summary.
 const FOUR: [HeadlineFigure; 4] = [
@@ -64,6 +65,7 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
         real_bytes_high: real_bytes.map(|[_, high]| high),
         fit,
         fit_reason,
+        levels: levels(record, wanted, findings),
         healthy,
         healthy_reason,
         ios: saturating_sum(record.cells.iter().map(|cell| cell.ops)),

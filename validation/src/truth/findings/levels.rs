@@ -139,13 +139,13 @@ fn slow(dice: &mut Dice) -> (Medium, [u64; 2], f64) {
 /// `in_parts` also for what is praised in a part of the medium.
 fn praised_bps(record: &Record, in_parts: bool) -> Option<f64> {
     let praised = record.findings.iter().filter_map(|finding| match &finding.outcome {
-        Some(Outcome::Use { wanted, level, within_bytes, .. })
-            if *level >= Fitness::Usable && (in_parts || within_bytes.is_none()) =>
+        Some(Outcome::Use(found))
+            if found.level >= Fitness::Usable && (in_parts || found.within_bytes.is_none()) =>
         {
-            match wanted {
-                Use::Video { mbit } => Some(f64::from(*mbit) * 125e3),
+            match found.wanted {
+                Use::Video { mbit } => Some(f64::from(mbit) * 125e3),
                 // docs/field/classes.md#minimum-rates: C10 and C4.
-                Use::Camera => Some(if *level == Fitness::Good { 10e6 } else { 4e6 }),
+                Use::Camera => Some(if found.level == Fitness::Good { 10e6 } else { 4e6 }),
                 _ => None,
             }
         }

@@ -108,7 +108,7 @@ fn sizes(shown: &Shown) -> impl Iterator<Item = String> {
     let found = found.map(|bytes| bytes.map(|bytes| bytes as u64));
     let medium = [record.medium.capacity_bytes, record.medium.au_bytes];
     let written = record.findings.iter().map(|finding| match &finding.outcome {
-        Some(Outcome::Use { within_bytes, .. }) => *within_bytes,
+        Some(Outcome::Use(found)) => found.within_bytes,
         _ => None,
     });
     let all = params.chain(medium).chain(found).chain(written).flatten();
