@@ -3,11 +3,7 @@
 //!
 //! It writes one byte everywhere, so a fake that wraps round passes: this is no proof of a capacity.
 
-use record::Region;
-use record::units::KIB;
-
-use super::imported_run::{Fill, cell};
-use super::table::{Known, Made, Tool, tool};
+use super::prelude::*;
 
 const VERDICT: &str = r"(?m)^\s*Pass completed, (?<bad>\d+) bad blocks found\.(?: \((?<reading>\d+)/(?<writing>\d+)/(?<comparing>\d+) errors\))?";
 

@@ -2,12 +2,7 @@
 //!
 //! A table and the CSV line below it are from one run: the CSV has more digits.
 
-use record::units::KIB;
-use record::{Cell, Direction, Path, Pattern, Region};
-
-use super::imported_run::{Fill, ImportedRun, cell};
-use super::table::{Known, Made, Tool, tool};
-use super::text::{moment, number, prefix, short, size, time, with_unit};
+use super::prelude::*;
 
 /// A line of CSV: what precedes its figures, and what is between those of data and of files.
 macro_rules! csv {

@@ -1,12 +1,8 @@
 //! dd: its summaries, in the languages of coreutils, and the list "Block: / Write: / Read:" that
 //! people make from a sweep over block sizes.
 
-use record::units::{Bytes, KIB};
-use record::{Cell, Content, Direction, Path, Pattern, Region, Sync};
-
-use super::imported_run::{BUFFERED, Fill, ImportedRun, cell, our_test};
-use super::table::{Known, Made, Tool, tool};
-use super::text::{self, rate_in, re, size, wanted, whole, with_unit};
+use super::prelude::*;
+use super::text;
 
 /// Words and their order differ by language; the order of the figures is common to all: bytes (no
 /// other number precedes them), time, rate.
@@ -143,7 +139,8 @@ fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
     };
     let made_up = if input == "/dev/zero" { Content::Zeros } else { Content::Incompressible };
     // K and KiB are 1024, kB is 1000.
-    let block = block_bytes.or_else(|| Some(all("bs").next_back()?.parse::<Bytes>().ok()?.0));
+    let block = block_bytes
+        .or_else(|| Some(all("bs").next_back()?.parse::<record::units::Bytes>().ok()?.0));
     let mut cell = cell(test, direction, Pattern::Sequential, block).path(path).writes(made_up);
     cell.params.region = (!place.starts_with("/dev/")).then_some(Region::File);
     cell.params.sync = sync;

@@ -4,12 +4,9 @@
 //! head says otherwise: they are 2.3 % too low (4.6 % in 2020, when it divided by 1024). The IOPS
 //! beside them are right, and tell which of these units a line has.
 
-use record::{Cell, Host, Pattern, Region};
 use regex::Regex;
 
-use super::imported_run::{Fill, ImportedRun, cell, our_test, word};
-use super::table::{Known, Made, Tool, tool};
-use super::text::{group, re, size, wanted};
+use super::prelude::*;
 
 /// "SEQ    1MiB (Q=  8, T= 1):   194.805 MB/s [    185.8 IOPS] < 42830.02 us>".
 const RESULT: &str = r"(?m)^[ \t]*(?<line>(?<order>Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):(?<rate>[^:\n]*)MB/s(?:.*?\[(?<iops>.*?)IOPS)?(?:.*?<(?<us>.*?)us>)?";

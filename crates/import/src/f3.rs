@@ -3,14 +3,9 @@
 //!
 //! Its KB, MB and GB are powers of 1024.
 
-use record::units::{GIB, saturating_sum};
-use record::{Cell, Path, Pattern, Region, Series, SeriesAxis, Stop, metric, test};
-
 use super::errno::{Errno, ErrorSide};
 use super::failed;
-use super::imported_run::{Fill, ImportedRun, cell, of_sectors, over_files};
-use super::table::{Known, Made, Tool, tool};
-use super::text::{group, number, re, time, wanted, whole};
+use super::prelude::*;
 
 pub(super) static TABLE: Tool = tool! {
     "f3", "f3 output", 1024.0;

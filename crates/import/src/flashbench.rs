@@ -5,11 +5,8 @@
 //! more loses the end of its unit ("1.589G/"), a negative difference loses the end of "ns"
 //! ("-54142n").
 
-use record::{Cell, Content, Direction, Pattern, Region, Series, SeriesAxis, test};
-
-use super::imported_run::{Fill, ImportedRun, cell};
-use super::table::{Known, Made, Tool, tool};
-use super::text::{self, group, number, prefix, re, wanted, with_unit};
+use super::prelude::*;
+use super::text;
 
 pub(super) static ALIGN: Tool = tool! {
     "flashbench", "flashbench -a output", 1000.0;

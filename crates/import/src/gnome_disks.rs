@@ -1,11 +1,7 @@
 //! The benchmark of GNOME Disks: its averages, as people copy them from the window. Its MB are
 //! 10^6 bytes, its MiB 2^20.
 
-use record::{Direction, Pattern, Region, metric, test};
-
-use super::imported_run::{Fill, cell, word};
-use super::table::{Known, Made, Tool, tool};
-use super::text::wanted;
+use super::prelude::*;
 
 const HEAD: &str = r"(?m)^\s*Average (?:Read Rate|Write Rate|Access Time):?\s+\d";
 

@@ -2,12 +2,7 @@
 //!
 //! Its KByte, MByte and GByte are powers of 1024.
 
-use record::units::MIB;
-use record::{Cell, Path};
-
-use super::imported_run::{Fill, of_sectors, over_files};
-use super::table::{Known, Made, Tool, tool};
-use super::text::wanted;
+use super::prelude::*;
 
 const SECTOR: u64 = 512;
 

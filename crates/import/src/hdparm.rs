@@ -1,11 +1,6 @@
 //! hdparm -t, -T and -t --direct. Its MB are 2^20 bytes, its kB 2^10.
 
-use record::units::MIB;
-use record::{Cell, Direction, Flag, Path, Pattern, test};
-
-use super::imported_run::{Fill, cell};
-use super::table::{Known, Made, Tool, tool};
-use super::text::wanted;
+use super::prelude::*;
 
 const HEAD: &str = r"(?m)^\s*Timing (?:.* reads.*: .* seconds|.*read\(\) failed: )|(?i:\bhdparm\b[^.\n]*? (?:is|was|of|gives|gave|says|said|shows|showed|reports|reported|got) (?:about |only )?\d[\d.]* ?M)";
 

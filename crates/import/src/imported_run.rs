@@ -11,8 +11,6 @@ use record::{
 };
 use stats::smallest_sample;
 
-use super::MAX_MEDIA;
-
 /// The results of one tool on one medium.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ImportedRun {
@@ -265,15 +263,6 @@ pub(crate) fn over_files(tool: &str, way: &str, path: Path, bps: f64) -> Cell {
         .writes(Content::Incompressible)
         .bps(bps, 1)
         .note(text)
-}
-
-/// Refuses another medium if a file has the most that it may have.
-pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), String> {
-    if media.len() < MAX_MEDIA {
-        Ok(())
-    } else {
-        Err(format!("it has results of more than {MAX_MEDIA} media"))
-    }
 }
 
 /// Makes a figure that rests on `n` I/Os or repeats, without an interval: other tools print none

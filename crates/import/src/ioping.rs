@@ -1,13 +1,9 @@
 //! ioping: single requests (`-c`) and the highest request rate (`-R`). Its KiB are 1024 bytes, its
 //! "k requests" 1000.
 
-use record::{
-    Cell, Direction, Filesystem, Latency, Path, Pattern, Region, Series, SeriesAxis, TargetKind,
-};
+use record::Filesystem;
 
-use super::imported_run::{Fill, ImportedRun, cell, percentiles, whole_ns};
-use super::table::{Known, Made, Tool, tool};
-use super::text::{group, re, scaled, time_ns, wanted, with_unit};
+use super::prelude::*;
 
 pub(super) static TABLE: Tool = tool! {
     "ioping", "ioping output", 1024.0;

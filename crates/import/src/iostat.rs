@@ -1,12 +1,7 @@
 //! iostat -x: activity of devices while something else ran. Old columns (rsec/s, avgrq-sz, svctm)
 //! and current ones; kB are 1024 bytes, sectors 512.
 
-use record::units::{KIB, MIB};
-use record::{Host, TargetKind};
-
-use super::imported_run::{Fill, ImportedRun, cell};
-use super::table::{Known, Made, Tool, tool};
-use super::text::{decimal, short};
+use super::prelude::*;
 
 const HEAD: &str = r"(?m)^[ \t]*(?<head>(?:.*\s)?r/s\s(?:.*\s)?w/s\s.*%util)[ \t]*$";
 /// Figures of a device, which an old head may not name.

@@ -3,13 +3,8 @@
 //!
 //! Its K is 1024 bytes.
 
-use record::units::KIB;
-use record::{Cell, Content, Direction, Path, Pattern, Region, Sync, test};
-
 use super::IozoneUnit;
-use super::imported_run::{BUFFERED, Fill, cell};
-use super::table::{Known, Made, Tool, tool};
-use super::text::{group, number, re, wanted};
+use super::prelude::*;
 
 /// A line of results: kB of the file, kB of a record, and what follows.
 macro_rules! row {
@@ -68,24 +63,23 @@ pub(super) static TABLE: Tool = tool! {
 })
 .ends(of_threads);
 
-/// Columns in iozone's order: our names, direction, pattern, and the children that `-t` names.
-const COLUMNS: [(&str, Direction, Pattern, &str); 13] = [
-    ("write", Direction::Write, Pattern::Sequential, "initial writers"),
-    ("rewrite", Direction::Write, Pattern::Sequential, "rewriters"),
-    ("read", Direction::Read, Pattern::Sequential, "readers"),
-    ("reread", Direction::Read, Pattern::Sequential, "re-readers"),
-    ("random-read", Direction::Read, Pattern::Permutation, "random readers"),
-    ("random-write", Direction::Write, Pattern::Permutation, "random writers"),
-    ("backward-read", Direction::Read, Pattern::Strided, "reverse readers"),
-    ("record-rewrite", Direction::Write, Pattern::Strided, ""),
-    ("stride-read", Direction::Read, Pattern::Strided, "stride readers"),
-    ("fwrite", Direction::Write, Pattern::Sequential, "fwriters"),
-    ("frewrite", Direction::Write, Pattern::Sequential, ""),
-    ("fread", Direction::Read, Pattern::Sequential, "freaders"),
-    ("freread", Direction::Read, Pattern::Sequential, ""),
+/// Columns in iozone's order: our names, direction, pattern, the children that `-t` names, and the
+/// number of `-i` that fills it.
+const COLUMNS: [(&str, Direction, Pattern, &str, &str); 13] = [
+    ("write", Direction::Write, Pattern::Sequential, "initial writers", "0"),
+    ("rewrite", Direction::Write, Pattern::Sequential, "rewriters", "0"),
+    ("read", Direction::Read, Pattern::Sequential, "readers", "1"),
+    ("reread", Direction::Read, Pattern::Sequential, "re-readers", "1"),
+    ("random-read", Direction::Read, Pattern::Permutation, "random readers", "2"),
+    ("random-write", Direction::Write, Pattern::Permutation, "random writers", "2"),
+    ("backward-read", Direction::Read, Pattern::Strided, "reverse readers", "3"),
+    ("record-rewrite", Direction::Write, Pattern::Strided, "", "4"),
+    ("stride-read", Direction::Read, Pattern::Strided, "stride readers", "5"),
+    ("fwrite", Direction::Write, Pattern::Sequential, "fwriters", "6"),
+    ("frewrite", Direction::Write, Pattern::Sequential, "", "6"),
+    ("fread", Direction::Read, Pattern::Sequential, "freaders", "7"),
+    ("freread", Direction::Read, Pattern::Sequential, "", "7"),
 ];
-/// Columns that each `-i` fills.
-const OF_TEST: [&[usize]; 8] = [&[0, 1], &[2, 3], &[4, 5], &[6], &[7], &[8], &[9, 10], &[11, 12]];
 /// Widths of a column in characters, of iozone since 3.43 and before.
 const WIDTHS: [usize; 2] = [9, 8];
 /// Forms that `record-ops` has as well.
@@ -136,11 +130,8 @@ fn unit(known: &Known) -> Option<IozoneUnit> {
 /// Columns of the tests that the command asks for.
 fn asked(known: &Known) -> Option<Vec<usize>> {
     let tests = re!(r"(?:^|\s)-i\s*(\d+)").captures_iter(known.text("command"));
-    let of_test = |test| OF_TEST.get(group(&test, 1).parse::<usize>().ok()?);
-    let mut columns: Vec<usize> = tests.filter_map(of_test).copied().flatten().copied().collect();
-    columns.sort_unstable();
-    columns.dedup();
-    Some(columns)
+    let tests: Vec<&str> = tests.filter_map(|test| Some(test.get(1)?.as_str())).collect();
+    Some((0..COLUMNS.len()).filter(|column| tests.contains(&COLUMNS[*column].4)).collect())
 }
 
 /// Columns of a head that somebody joined:
@@ -216,7 +207,7 @@ fn of_column(
     (figure, unit): (f64, IozoneUnit),
     threads: u32,
 ) -> Cell {
-    let (name, direction, pattern, _) = COLUMNS[column.min(COLUMNS.len() - 1)];
+    let (name, direction, pattern, ..) = COLUMNS[column.min(COLUMNS.len() - 1)];
     let writes = direction == Direction::Write;
     let has_flush = writes && (known.has("fsync") || has_option(known, "-e"));
     let is_asked_direct = known.has("direct") || has_option(known, "-I");
@@ -257,7 +248,7 @@ fn of_column(
 /// Throughput of all children, with what the lines below it say of the parent and of single threads.
 fn of_threads(known: &Known) -> Made {
     let children = known.text("children");
-    let column = COLUMNS.iter().position(|(.., name)| *name == children);
+    let column = COLUMNS.iter().position(|(.., name, _)| *name == children);
     let Some(column) = column.filter(|_| !children.is_empty()) else { return Ok(Vec::new()) };
     let threads = known.text("threads").parse();
     let threads = threads.map_err(|_| "the number of threads is not a number".to_owned())?;

@@ -31,6 +31,7 @@ mod lists;
 mod media;
 mod morton_table;
 mod pibenchmarks;
+mod prelude;
 mod reading;
 mod seeker;
 mod state;

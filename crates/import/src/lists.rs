@@ -2,11 +2,7 @@
 //! time of a work on each file system and scheduler, "ext2: 117s", "xfs/cfq: 94-96s"
 //! (docs/field/classic-tools.md#iotest).
 
-use record::Pattern;
-
-use super::imported_run::{Fill, cell};
-use super::table::{Known, Made, Tool, tool};
-use super::text::wanted;
+use super::prelude::*;
 
 pub(super) static RATES: Tool = tool! {
     "not stated", "a list of rates", 1000.0;

@@ -1,12 +1,10 @@
 //! Table of Morton's article, copied from a page: a row for each medium
 //! (docs/field/ext2.md#mortons-benchmark).
 
-use record::{Cell, Claims, metric, test};
+use record::Claims;
 use regex::Regex;
 
-use super::imported_run::{Fill, ImportedRun, cell, room_for_another};
-use super::table::{Tool, tool};
-use super::text::{group, number, rate_in, re, short};
+use super::prelude::*;
 
 const HEAD: &str = r"(?im)^.*(?:sequential \((?:zero|random)\)|random access|filesystem f(?:ormat|ill)).*(?:sequential \((?:zero|random)\)|random access|filesystem f(?:ormat|ill))";
 /// What the package promises: "5MB/s write".
@@ -40,7 +38,7 @@ pub(super) static TABLE: Tool = tool! {
             found.medium.claims = Some(Claims { write_bps, ..Claims::default() });
         }
         cells.for_each(|cell| reading.add(&mut found, at, cell));
-        if reading.accept(at, room_for_another(&media)).is_some() {
+        if reading.has_room(at, media.len()) {
             media.push(found);
         }
     }

@@ -1,14 +1,11 @@
 //! PiBenchmarks (Storage.sh): the table at its end. Its script defines the calls of hdparm, dd, fio
 //! and iozone. If their own output is above the table, that is read instead.
 
-use record::units::{KIB, MIB};
-use record::{Cell, Content, Direction, Flag, Path, Pattern, Region, test};
 use regex::Captures;
 
-use super::imported_run::{Fill, ImportedRun, cell};
 use super::media::whole_disk;
-use super::table::{Tool, tool};
-use super::text::{ImportText, decimal, group, re, short, wanted};
+use super::prelude::*;
+use super::text::ImportText;
 
 /// Tool, operation, figure, unit.
 const ROW: &str = r"(?m)^[ \t]*(HDParm|DD|FIO|IOZone)[ \t|]+((?:Cached )?Disk Read|Disk Write|4k (?:random )?(?:read|write))[ \t|]*(\d\S*)(.*)$";

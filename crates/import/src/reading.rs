@@ -8,7 +8,7 @@ use record::Cell;
 use super::clean::CleanText;
 use super::imported_run::{self, ImportedRun};
 use super::text::{ImportText, decimal, looks_like_a_figure, re, short};
-use super::{MAX_CELLS, MAX_LISTED, UnreadLine};
+use super::{MAX_CELLS, MAX_LISTED, MAX_MEDIA, UnreadLine};
 
 /// State of the lines of a text while importers read it.
 pub(super) struct Reading<'a> {
@@ -91,6 +91,14 @@ impl<'a> Reading<'a> {
                 None
             }
         }
+    }
+
+    /// True if there may be another medium beside so many; else the line is refused.
+    pub fn has_room(&mut self, at: usize, media: usize) -> bool {
+        if media >= MAX_MEDIA {
+            self.refuse(at, format_args!("it has results of more than {MAX_MEDIA} media"));
+        }
+        media < MAX_MEDIA
     }
 
     /// Number of refused lines.

@@ -1,11 +1,6 @@
 //! seeker: its own output, and lists of access times of several media.
 
-use record::units::{MIB, SECOND_NS};
-use record::{Cell, Direction, Path, Pattern, Region, metric, test};
-
-use super::imported_run::{Fill, cell};
-use super::table::{Known, Made, Tool, tool};
-use super::text::wanted;
+use super::prelude::*;
 
 pub(super) static TABLE: Tool = tool! {
     "seeker", "seeker output", 1024.0;

@@ -2,13 +2,10 @@
 //! read`: model, serial number, firmware, capacity, and health. One table for all of them. A report
 //! gives no result: it names the medium of the results in the same text.
 
-use record::units::{GIB, MIB};
-use record::{Health, Medium, MediumKind};
+use record::{Health, Medium};
 use regex::Captures;
 
-use super::imported_run::{ImportedRun, room_for_another};
-use super::table::{Tool, tool};
-use super::text::{group, number, re, short};
+use super::prelude::*;
 
 pub(super) static TABLE: Tool = tool! {
     "", "a report of a medium's state", 1000.0;
@@ -24,7 +21,7 @@ pub(super) static TABLE: Tool = tool! {
             let begins = re!(HEAD).captures(line);
             let is_open = found.last().is_some_and(|run| at < run.begin + LONGEST);
             if let Some(head) = begins.filter(|head| !is_open || !goes_on(&found, head)) {
-                if reading.accept(at, room_for_another(&found)).is_none() {
+                if !reading.has_room(at, found.len()) {
                     break;
                 }
                 let mut run = ImportedRun { begin: at, ..ImportedRun::by(tool_of(line)) };

@@ -1,11 +1,6 @@
 //! sysbench fileio: of 1.0 ("reads/s:"), 1.1 ("read: IOPS=..") and 0.4 ("Operations performed").
 
-use record::units::MIB;
-use record::{Cell, Direction, Latency, Path, Pattern, Region};
-
-use super::imported_run::{BUFFERED, Fill, cell, whole_ns, word};
-use super::table::{Known, Made, Tool, tool};
-use super::text::size;
+use super::prelude::*;
 
 const MODE: &str = r"(?m)^\s*Doing (?<mode>random r/w|random read|random write|sequential read|sequential write \(creation\)|sequential rewrite) test\s*$";
 

@@ -8,7 +8,7 @@ use record::{Cell, Direction};
 use regex::Regex;
 
 use super::IozoneUnit;
-use super::imported_run::{ImportedRun, room_for_another};
+use super::imported_run::ImportedRun;
 use super::reading::Reading;
 use super::text::{self, ImportText, decimal, short, size, whole};
 
@@ -303,7 +303,7 @@ impl Tool {
                         |cell: &Cell| run.cells.iter().any(|(_, it)| it.test == cell.test);
                     let is_next = given.as_ref().is_none_or(|cells| cells.iter().any(is_there));
                     if self.is_one_medium_each && is_next {
-                        if reading.accept(at, room_for_another(&runs)).is_none() {
+                        if !reading.has_room(at, runs.len()) {
                             break;
                         }
                         runs.push(ImportedRun::by(self.tool));
@@ -403,7 +403,7 @@ fn begin(runs: &mut Vec<ImportedRun>, known: &Known, reading: &mut Reading) -> b
     if last.cells.is_empty() && !is_named {
         runs.pop();
     }
-    let has_room = reading.accept(known.at, room_for_another(runs)).is_some();
+    let has_room = reading.has_room(known.at, runs.len());
     if has_room {
         runs.push(next);
     }

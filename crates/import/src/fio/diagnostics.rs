@@ -1,10 +1,6 @@
 //! Five fields of fio's terse output as Raspberry Pi Diagnostics prints and judges them.
 
-use record::units::KIB;
-use record::{Direction, Pattern};
-
-use crate::imported_run::{Fill, cell, word};
-use crate::table::{Known, Made, Tool, tool};
+use crate::prelude::*;
 
 /// "rand-4k-write;0;0;131334;32833": name, KiB/s and IOPS of reading, the same of writing.
 const JOB: &str = r"(?m)^\s*(?<job>[A-Za-z][^;\n]{0,59});(?<read>[\d.]+);(?<reads>[\d.]+);(?<write>[\d.]+);(?<writes>[\d.]+)\s*$";

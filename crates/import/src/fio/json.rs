@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cell, Direction, Histogram, Latency, Params, Stop};
+use record::{Histogram, Params};
 use serde::Deserialize;
 use stats::student_t;
 
@@ -13,12 +13,10 @@ use super::same_job::FORMS;
 use super::{agreed_block, cell};
 use crate::errno::{Errno, ErrorSide};
 use crate::failed;
-use crate::imported_run::{
-    Fill, ImportedRun, cell as plain, keep_odd, percentiles, room_for_another, whole_ns,
-};
+use crate::imported_run::{cell as plain, keep_odd};
+use crate::prelude::*;
 use crate::reading::Reading;
-use crate::table::{Made, Tool, tool};
-use crate::text::{ImportText, moment, re, short};
+use crate::text::ImportText;
 
 pub(crate) static JSON: Tool = tool! {
     "", "fio JSON", 1000.0;
@@ -60,17 +58,11 @@ pub(super) struct JobOut {
     pub write: Option<Box<DirectionStats>>,
     /// Figures of reads and writes together (`unified_rw_reporting`).
     pub mixed: Option<Box<DirectionStats>>,
-    pub sync: Option<Box<Syncs>>,
+    /// Commits; only fio 3 has them.
+    pub sync: Option<Box<DirectionStats>>,
     /// Parameters and line of a job that the normal text describes.
     #[serde(skip)]
     pub described: Option<(Job, usize)>,
-}
-
-/// Commits of a job, in nanoseconds; only fio 3 has them.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Syncs {
-    pub lat_ns: Option<Box<Times>>,
 }
 
 /// One direction of a job.
@@ -122,7 +114,7 @@ fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
             let is_it = |run: &ImportedRun| run.target.path == filename && run.version == version;
             let place = found.iter().position(is_it).unwrap_or(found.len());
             if place == found.len() {
-                if reading.accept(at, room_for_another(&found)).is_none() {
+                if !reading.has_room(at, found.len()) {
                     break;
                 }
                 let (version, started) = (version.clone(), started.clone());
@@ -249,12 +241,13 @@ impl JobOut {
         all.into_iter().filter_map(|(way, stats)| Some((way, stats.as_deref()?)))
     }
 
-    /// Figures of a direction, or of both together.
-    pub fn stats_of(&mut self, way: Option<Direction>) -> &mut Option<Box<DirectionStats>> {
-        match way {
-            Some(Direction::Read) => &mut self.read,
-            Some(Direction::Write) => &mut self.write,
-            None => &mut self.mixed,
+    /// Figures by their name: of a direction, of both together ("mixed"), of commits ("sync").
+    pub fn stats_of(&mut self, name: &str) -> &mut Option<Box<DirectionStats>> {
+        match name {
+            "read" => &mut self.read,
+            "write" => &mut self.write,
+            "sync" => &mut self.sync,
+            _ => &mut self.mixed,
         }
     }
 }

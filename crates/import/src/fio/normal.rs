@@ -2,19 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use record::{Direction, Path, Region};
 use regex::Captures;
 
 use super::json::{DirectionStats, Document, JobOut, Times, cells};
 use super::options::Job;
 use super::same_job::FORMS;
 use crate::MAX_CELLS;
-use crate::imported_run::ImportedRun;
+use crate::prelude::*;
 use crate::reading::Reading;
-use crate::table::{Tool, tool};
-use crate::text::{
-    ImportText, group, number, rate_in, re, scaled, short, size, time_ns, wanted, whole, with_unit,
-};
+use crate::text::ImportText;
 
 pub(crate) static NORMAL: Tool = tool! {
     "", "fio output", 1000.0;
@@ -139,15 +135,6 @@ fn job(parts: &Captures) -> Job {
     job
 }
 
-/// What the lines of a job are about.
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    /// No figures: a sum of reads and writes that repeats each.
-    Nothing,
-    Way(Option<Direction>),
-    Syncs,
-}
-
 /// A job whose lines are being read.
 struct Report {
     at: usize,
@@ -155,10 +142,11 @@ struct Report {
     job: Job,
     /// With name and group it tells several reports of one job.
     process: String,
-    part: Part,
-    /// Nanoseconds of the unit of the table of percentiles that is read, if it is of all I/Os; true
-    /// if it has submission, too.
-    scale: Option<(f64, bool)>,
+    /// What its lines are about: "read", "write", "mixed", "sync".
+    part: Option<String>,
+    /// Nanoseconds of the unit of the table of percentiles that is read, and its name, if it is of
+    /// all I/Os.
+    scale: Option<(f64, String)>,
 }
 
 impl Report {
@@ -171,7 +159,7 @@ impl Report {
             ..JobOut::default()
         };
         let process = group(parts, 5).to_owned();
-        Report { at, out, job, process, part: Part::Nothing, scale: None }
+        Report { at, out, job, process, part: None, scale: None }
     }
 
     fn key(&self) -> (&str, &str, u64) {
@@ -181,24 +169,21 @@ impl Report {
     fn read(&mut self, at: usize, line: &str, reading: &mut Reading) -> Result<(), String> {
         if let Some(found) = re!(RESULT).captures(line) {
             reading.take(at);
-            self.part = Part::Nothing;
+            self.part = None;
             // With `unified_rw_reporting=both` the text has no figures of both.
             if line.starts_with("mixed: IOPS=0,") {
                 return Ok(());
             }
-            let way = match group(&found, 1) {
-                "read" => Some(Direction::Read),
-                "write" => Some(Direction::Write),
-                _ => None,
-            };
-            *self.out.stats_of(way) = Some(Box::new(stats(&found)?));
-            self.part = Part::Way(way);
+            let part = group(&found, 1);
+            *self.out.stats_of(part) = Some(Box::new(stats(&found)?));
+            self.part = Some(part.to_owned());
         } else if let Some(found) = re!(TIMES).captures(line) {
             if group(&found, 1) == "sync" {
-                self.part = Part::Syncs;
+                self.part = Some("sync".to_owned());
+                self.out.sync.get_or_insert_default();
             }
             let time = |at: usize| time_ns(scaled(group(&found, at), 1000.0)?, group(&found, 2));
-            let times = self.times(group(&found, 1) == "lat");
+            let times = self.times(group(&found, 1));
             if let (Some(times), [Some(min), Some(max), Some(mean)]) = (times, [3, 4, 5].map(time))
             {
                 (times.min, times.max, times.mean) = (min, max, mean);
@@ -207,11 +192,11 @@ impl Report {
             // Others are of a class of priority, or of submission.
             let is_of_all = ["lat", "clat", "sync"].contains(&group(&unit, 1));
             let scale = time_ns(1.0, group(&unit, 2)).filter(|_| is_of_all);
-            self.scale = scale.map(|scale| (scale, group(&unit, 1) == "lat"));
-        } else if let Some((scale, is_total)) = self.scale.filter(|_| line.starts_with('|')) {
+            self.scale = scale.map(|scale| (scale, group(&unit, 1).to_owned()));
+        } else if let Some((scale, name)) = self.scale.clone().filter(|_| line.starts_with('|')) {
             let listed = re!(r"([\d.]+)th=\[\s*(.*?)\]").captures_iter(line);
             let listed = listed.map(|entry| [1, 2].map(|at| number(group(&entry, at))));
-            if let Some(times) = self.times(is_total) {
+            if let Some(times) = self.times(&name) {
                 times.percentile.extend(listed.filter_map(|[percent, value]| {
                     Some((format!("{:.6}", percent?), value? * scale))
                 }));
@@ -222,15 +207,10 @@ impl Report {
         Ok(())
     }
 
-    /// Times of completion, or of submission and completion together, of what is read.
-    fn times(&mut self, is_total: bool) -> Option<&mut Times> {
-        let Part::Way(way) = self.part else {
-            let syncs =
-                (self.part == Part::Syncs).then(|| self.out.sync.get_or_insert_default())?;
-            return Some(syncs.lat_ns.get_or_insert_default());
-        };
-        let stats = self.out.stats_of(way).as_deref_mut()?;
-        let times = if is_total { &mut stats.lat_ns } else { &mut stats.clat_ns };
+    /// Times of completion ("clat"), or of submission and completion together, of what is read.
+    fn times(&mut self, name: &str) -> Option<&mut Times> {
+        let stats = self.out.stats_of(self.part.as_deref()?).as_deref_mut()?;
+        let times = if name == "clat" { &mut stats.clat_ns } else { &mut stats.lat_ns };
         Some(times.get_or_insert_default())
     }
 
@@ -242,17 +222,12 @@ impl Report {
         let Some(counts) = counts.captures(line) else { return };
         let [reads, writes, syncs, short] =
             [1, 2, 3, 4].map(|at| whole(group(&counts, at)).unwrap_or(0) as f64);
-        for (way, ios) in [
-            (Some(Direction::Read), reads),
-            (Some(Direction::Write), writes),
-            (None, reads + writes),
-        ] {
+        for (name, ios) in [("read", reads), ("write", writes), ("mixed", reads + writes)] {
+            let way = (name == "write").then_some(Direction::Write);
             let block = self.job.block_bytes(way);
-            if let Some(stats) = self.out.stats_of(way) {
-                make_exact(stats, ios, block);
-            }
+            self.out.stats_of(name).iter_mut().for_each(|stats| make_exact(stats, ios, block));
         }
-        if let Some(times) = self.out.sync.as_mut().and_then(|sync| sync.lat_ns.as_mut()) {
+        if let Some(times) = self.out.sync.as_mut().and_then(|stats| stats.lat_ns.as_mut()) {
             // fdatasyncs, which have no place of their own, are the first of the short ones.
             times.n = if syncs > 0.0 { syncs } else { short };
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use import::understand;
-use record::Record;
+use serde_json::Value;
 
 /// Units of rates and times, with the factors that tools mean by them: bytes a second, I/Os a
 /// second, nanoseconds.
@@ -125,31 +125,30 @@ fn numbers(line: &str) -> Vec<(f64, f64, &'static [f64])> {
     found
 }
 
-/// All figures of a record.
-fn figures(record: &Record, all: &mut Vec<f64>) {
-    for cell in &record.cells {
+/// What a text gives: all figures of its records, and the lines that are listed.
+fn understood(text: &str) -> (Vec<f64>, BTreeSet<u32>) {
+    let import = understand("text", text.as_bytes(), None).unwrap();
+    let mut all = Vec::new();
+    for cell in import.records.iter().flat_map(|record| &record.cells) {
         let metrics = &cell.metrics;
         all.extend([metrics.iops, metrics.bps].into_iter().flatten().map(|figure| figure.value));
         all.extend(metrics.other.values().map(|figure| figure.value));
         all.extend(metrics.other.get("mean_ms").map(|ms| ms.value * 1e6));
-        all.extend([cell.elapsed_ns as f64, cell.bytes as f64]);
-        all.extend([cell.ops, cell.written_bytes].map(|n| n as f64));
+        all.extend([cell.elapsed_ns, cell.bytes, cell.ops, cell.written_bytes].map(|n| n as f64));
         if let Some(times) = &metrics.latency_ns {
             all.extend([times.n as f64, times.min as f64, times.mean, times.max as f64]);
             let shares = [times.p50, times.p90, times.p95, times.p99, times.p99_9];
             all.extend(shares.into_iter().flatten().map(|ns| ns as f64));
         }
         let points = cell.series.iter().flat_map(|series| &series.points);
-        all.extend(points.flat_map(|[x, y]| [x.abs(), y.abs()]));
+        all.extend(points.flatten().map(|number| number.abs()));
     }
+    (all, import.left.iter().map(|left| left.line).collect())
 }
 
 /// Numbers of a text that are neither in its records nor in a line that is listed.
 fn lost(text: &str) -> Vec<String> {
-    let import = understand("text", text.as_bytes(), None).unwrap();
-    let listed: BTreeSet<u32> = import.left.iter().map(|left| left.line).collect();
-    let mut all = Vec::new();
-    import.records.iter().for_each(|record| figures(record, &mut all));
+    let (all, listed) = understood(text);
     let is_known = |&(value, half, factors): &(f64, f64, &[f64])| {
         let near = |factor: &f64, known: f64| {
             let wanted = value * factor;
@@ -168,47 +167,35 @@ fn lost(text: &str) -> Vec<String> {
     lost
 }
 
-/// Numbers of a document of fio that are not in its records: each stands in a line of its own, with
-/// the name of its field.
-fn lost_fields(name: &str, text: &str) -> Vec<String> {
-    let import = understand("text", text.as_bytes(), None).unwrap();
-    let listed: BTreeSet<u32> = import.left.iter().map(|left| left.line).collect();
-    let mut all = Vec::new();
-    import.records.iter().for_each(|record| figures(record, &mut all));
+/// Numbers of a value of fio's JSON that are not in the records, each with the names that lead to it.
+fn lost_fields(name: &str, value: &Value, path: &[&str], n: f64, all: &[f64]) -> Vec<String> {
+    if let Value::Array(values) = value {
+        return values.iter().flat_map(|it| lost_fields(name, it, path, n, all)).collect();
+    }
+    let is_apart = |part: &&str| NO_FIELDS.iter().any(|(word, _)| part.starts_with(word));
+    if let Value::Object(fields) = value {
+        let n = fields.get("N").and_then(Value::as_f64).unwrap_or(n);
+        let inner = |(field, value): (&String, &Value)| {
+            lost_fields(name, value, &[path, &[field.as_str()]].concat(), n, all)
+        };
+        return fields.iter().flat_map(inner).collect();
+    }
+    let Some(value) = value.as_f64() else { return Vec::new() };
+    let [.., parent, field] = path else { return Vec::new() };
+    // Of completion a record has only what fio has not of submission and completion together.
+    let is_part = *parent == "clat_ns" || name == "fio_jsonplus.json" && *parent == "lat_ns";
+    // Percentiles need samples beyond them (docs/field/statistics.md#percentiles).
+    let share = field.parse::<f64>().map_or(0.0, |percent| percent / 100.0);
     let is_known = |wanted: f64| {
         wanted == 0.0 || all.iter().any(|known| (known - wanted).abs() <= 2e-3 * wanted)
     };
-    let is_apart = |part: &&str| NO_FIELDS.iter().any(|(word, _)| part.starts_with(word));
-    let (mut lost, mut open, mut n) = (Vec::new(), Vec::new(), 0.0);
-    for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim().trim_end_matches(',');
-        let (field, value) = line.split_once(" : ").unwrap_or(("", line));
-        let field = field.trim_matches('"');
-        if value.starts_with(['}', ']']) {
-            open.pop();
-        } else if value.ends_with(['{', '[']) {
-            open.push(field);
-        }
-        let Ok(value) = value.parse::<f64>() else { continue };
-        let parent = open.last().copied().unwrap_or_default();
-        n = if field == "N" { value } else { n };
-        // Of completion a record has only what fio has not of submission and completion together.
-        let is_part = parent == "clat_ns" || name == "fio_jsonplus.json" && parent == "lat_ns";
-        if open.iter().any(is_apart) || is_part || listed.contains(&number) {
-            continue;
-        }
-        // Percentiles need samples beyond them (docs/field/statistics.md#percentiles).
-        let share = field.parse::<f64>().map_or(0.0, |percent| percent / 100.0);
-        let is_taken = match FIELDS.iter().find(|(own, _)| *own == field) {
-            Some(_) if parent == "percentile" && n * (1.0 - share) < 3.0 => true,
-            Some((_, factor)) => is_known(value * factor),
-            None => parent == "percentile" || is_apart(&field),
-        };
-        if !is_taken {
-            lost.push(format!("line {number}: {open:?} {field} {value}"));
-        }
-    }
-    lost
+    let is_taken = match FIELDS.iter().find(|(own, _)| own == field) {
+        Some(_) if *parent == "percentile" && n * (1.0 - share) < 3.0 => true,
+        Some((_, factor)) => is_known(value * factor),
+        None => *parent == "percentile",
+    };
+    let is_lost = !is_taken && !is_part && !path.iter().any(is_apart);
+    is_lost.then(|| format!("{path:?} {value}")).into_iter().collect()
 }
 
 #[test]
@@ -223,8 +210,14 @@ fn every_number_of_a_sample_is_in_its_records_or_listed() {
             continue;
         }
         let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-        let is_json = name.ends_with(".json");
-        let lost = if is_json { lost_fields(&name, &text) } else { lost(&text) };
+        let lost = if name.ends_with(".json") {
+            let (all, _) = understood(&text);
+            let documents = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+            let of_one = |it| lost_fields(&name, &it, &[], 0.0, &all);
+            documents.flat_map(|document| of_one(document.unwrap())).collect()
+        } else {
+            lost(&text)
+        };
         lost.iter().for_each(|lost| all += &format!("{name}: {lost}\n"));
     }
     assert_eq!(all, "");

@@ -3,144 +3,55 @@
 use std::fmt::Write;
 
 use import::{Import, ImportError, understand};
-use record::units::Bytes;
-use record::{Cell, Latency, Record, Stop};
+use record::Record;
+use serde_json::{Value, json};
 
-/// A figure as it was read, without rounding errors of binary fractions.
-fn plain(value: f64) -> String {
-    format!("{}", (value * 1e6).round() / 1e6)
-}
-
-/// Word by which serde serialises a value.
-fn word(value: impl serde::Serialize) -> String {
-    let json = serde_json::to_string(&value).unwrap();
-    json.trim_matches('"').to_owned()
-}
-
-/// Procedure: direction, order, sizes, queue depth, path.
-fn procedure(cell: &Cell) -> String {
-    let params = &cell.params;
-    let bytes = |name: &str, bytes: Option<u64>| bytes.map(|n| format!("{name} {}", Bytes(n)));
-    let count = |name: &str, n: u32| (n != 1).then(|| format!("{name} {n}"));
-    let words = [
-        params.form.as_ref().map(|form| format!("form {form}")),
-        params.direction.map(word),
-        params.pattern.map(word),
-        bytes("block", params.block_bytes),
-        bytes("from", params.span_offset_bytes),
-        bytes("span", params.span_bytes),
-        params.region.map(|region| format!("region {}", word(region))),
-        count("queue depth", params.queue_depth),
-        count("threads", params.threads),
-        Some(word(params.path)),
-        (params.sync != record::Sync::None).then(|| format!("sync {}", word(params.sync))),
-        params.content.map(|content| format!("content {}", word(content))),
-    ];
-    let others = params.other.iter().map(|(name, value)| Some(format!("{name} {value}")));
-    words.into_iter().chain(others).flatten().collect::<Vec<_>>().join(", ")
-}
-
-fn latency(latency: &Latency) -> String {
-    let mut text = format!(
-        "latency of {} I/Os: min {} ns, mean {} ns",
-        latency.n,
-        latency.min,
-        plain(latency.mean)
-    );
-    let shares = [
-        ("p50", latency.p50),
-        ("p90", latency.p90),
-        ("p95", latency.p95),
-        ("p99", latency.p99),
-        ("p99.9", latency.p99_9),
-        ("max", Some(latency.max)),
-    ];
-    for (name, ns) in shares.into_iter().filter_map(|(name, ns)| Some((name, ns?))) {
-        write!(text, ", {name} {ns} ns").unwrap();
+/// A value without its empty fields and without rounding errors of binary fractions; of a curve the
+/// number and the sum of its points.
+fn plain(value: Value) -> Value {
+    let is_empty = |value: &Value| {
+        matches!(value, Value::Null) || [json!(0), json!(""), json!([]), json!({})].contains(value)
+    };
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(name, value)| match (&*name, value) {
+                ("points", Value::Array(points)) => {
+                    let all = points.iter().flat_map(|point| point.as_array().unwrap());
+                    let sum: f64 = all.map(|value| value.as_f64().unwrap()).sum();
+                    (name, plain(json!([points.len(), sum])))
+                }
+                ("histogram", _) => (name, json!("the times of all I/Os")),
+                (_, value) => (name, plain(value)),
+            });
+            fields.filter(|(_, value)| !is_empty(value)).collect()
+        }
+        Value::Array(values) => values.into_iter().map(plain).collect(),
+        Value::Number(n) if n.is_f64() => json!((n.as_f64().unwrap() * 1e6).round() / 1e6),
+        other => other,
     }
-    text
 }
 
-/// The figures of a cell, each with its unit.
-fn figures(cell: &Cell) -> Vec<String> {
-    let mut figures = Vec::new();
-    let metrics = &cell.metrics;
-    for (unit, figure) in [("IOPS", metrics.iops), ("B/s", metrics.bps)] {
-        let Some(figure) = figure else { continue };
-        let ends = figure.ci95.map(|[low, high]| format!(" ({} to {})", plain(low), plain(high)));
-        figures.push(format!("{} {unit}{}", plain(figure.value), ends.unwrap_or_default()));
-    }
-    figures
-        .extend(metrics.other.iter().map(|(name, other)| format!("{name} {}", plain(other.value))));
-    let totals = [
-        ("I/Os", cell.ops),
-        ("B", cell.bytes),
-        ("B written", cell.written_bytes),
-        ("ns", cell.elapsed_ns),
-    ];
-    figures.extend(totals.iter().filter(|(_, n)| *n > 0).map(|(unit, n)| format!("{n} {unit}")));
-    figures.extend(metrics.latency_ns.as_ref().map(latency));
-    figures.extend(cell.histogram.as_ref().map(|it| format!("histogram of {} I/Os", it.len())));
-    figures.extend(cell.series.iter().map(|series| {
-        let sum: f64 = series.points.iter().map(|[x, y]| x + y).sum();
-        format!("curve '{}' of {} points, sum {}", series.name, series.points.len(), plain(sum))
-    }));
-    figures
-}
-
-fn cell(cell: &Cell, notes_before: &mut Vec<String>) -> String {
-    let mut text = format!("  {}: {}\n", cell.id, procedure(cell));
-    writeln!(text, "    {}", figures(cell).join("; ")).unwrap();
-    let labels = cell.labels.iter().filter(|(name, _)| *name != "tool");
-    let labels: Vec<String> = labels.map(|(name, label)| format!("{name}={label}")).collect();
-    if !labels.is_empty() {
-        writeln!(text, "    {}", labels.join(" ")).unwrap();
-    }
-    if cell.stop == Stop::Error {
-        writeln!(text, "    failed: {}", cell.reason.as_deref().unwrap_or_default()).unwrap();
-    }
-    // Notes that an earlier cell had are not repeated.
-    let notes: Vec<String> = cell.flags.iter().map(ToString::to_string).collect();
-    if notes != *notes_before {
-        notes.iter().for_each(|note| writeln!(text, "    note: {note}").unwrap());
-        *notes_before = notes;
-    }
-    text
-}
-
+/// A record: what it says of the run, the medium, the host; then its cells, each with its caveats if
+/// those before had others.
 fn record(record: &Record) -> String {
-    let (run, medium, target) = (&record.run, &record.medium, &record.target);
-    let host = record.host.as_ref().map(|host| {
-        format!(
-            "host {} {}",
-            host.kernel.as_deref().unwrap_or("-"),
-            host.arch.as_deref().unwrap_or("-")
-        )
-    });
-    let facts = [
-        Some(format!("medium {}", word(medium.kind))),
-        medium.vendor.clone(),
-        medium.model.clone(),
-        medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()),
-        medium.serial.as_ref().map(|serial| format!("serial {serial}")),
-        medium.firmware.as_ref().map(|firmware| format!("firmware {firmware}")),
-        medium.claims.as_ref().and_then(|it| Some(format!("claims {} B/s written", it.write_bps?))),
-        medium
-            .health
-            .as_ref()
-            .map(|health| format!("health {}", serde_json::to_string(health).unwrap())),
-        Some(format!("target {} {}", word(target.kind), target.path)),
-        target.device.as_ref().map(|device| format!("device {device}")),
-        host,
-        run.started.as_ref().map(|started| format!("from {started}")),
-        run.finished.as_ref().map(|finished| format!("to {finished}")),
-    ];
-    let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let software = format!("{} {}", run.software.name, run.software.version);
-    let mut text = format!("{}: {facts}, {}\n", software.trim_end(), word(run.ended));
-    record.flags.iter().for_each(|flag| writeln!(text, "  note: {flag}").unwrap());
-    let mut notes = Vec::new();
-    record.cells.iter().for_each(|one| text += &cell(one, &mut notes));
+    let mut whole = serde_json::to_value(record).unwrap();
+    let cells = whole["cells"].take();
+    let line = |value: Value| plain(value).to_string().replace('"', "");
+    let notes = |value: &mut Value| {
+        let notes = value["flags"].take();
+        let notes = notes.as_array().into_iter().flatten();
+        let text = |note: &Value| note["text"].as_str().map_or(note.to_string(), str::to_owned);
+        notes.map(|note| format!("    note: {}\n", text(note))).collect::<String>()
+    };
+    let mut text = notes(&mut whole);
+    text = format!("{}\n{text}", line(whole));
+    let mut before = String::new();
+    for mut cell in cells.as_array().unwrap().clone() {
+        let (id, notes) = (cell["id"].take(), notes(&mut cell));
+        writeln!(text, "  {}: {}", id.as_str().unwrap(), line(cell)).unwrap();
+        text += if notes == before { "" } else { &notes };
+        before = notes;
+    }
     text
 }
 
