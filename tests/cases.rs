@@ -1,5 +1,7 @@
 //! Cases as text: each under a title (`## ..`). A line builds the case; one that begins with `?` is a
-//! question, with its answer indented below it, and one that begins with `#` is a remark.
+//! question, with its answer indented below it, and one that begins with `#` is a remark. And rows, each
+//! `question => answer`. With TRYCMD=overwrite the answers are written, to be looked at in the change.
+#![allow(dead_code, reason = "a crate has cases, or rows")]
 
 use std::fs;
 use std::path::Path;
@@ -12,13 +14,28 @@ pub trait Case {
     fn answer(&mut self, question: &str) -> String;
 }
 
-/// Checks that each question of a file has the answer below it. With TRYCMD=overwrite the answers are
-/// written, to be looked at in the change.
+/// Checks that each question of a file has the answer below it.
 pub fn check<C: Case>(path: &Path, begin: impl Fn() -> C) {
     let expected = fs::read_to_string(path).unwrap();
-    let found = answered(&expected, begin);
+    compare(path, &expected, &answered(&expected, begin));
+}
+
+/// Checks that each row of a file of this crate has the answer to its question.
+pub fn check_rows(file: &str, answer: impl Fn(&str) -> String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let expected = fs::read_to_string(&path).unwrap();
+    let row = |line: &str| match line.split_once(" => ") {
+        Some((question, _)) if !line.starts_with('#') => {
+            format!("{question} => {}\n", answer(question))
+        }
+        _ => format!("{line}\n"),
+    };
+    compare(&path, &expected, &expected.lines().map(row).collect::<String>());
+}
+
+fn compare(path: &Path, expected: &str, found: &str) {
     if std::env::var("TRYCMD").is_ok_and(|how| how == "overwrite") {
-        return fs::write(path, &found).unwrap();
+        return fs::write(path, found).unwrap();
     }
     let pairs = found.lines().zip(expected.lines().chain(std::iter::repeat("(the end)")));
     for (number, (found, expected)) in pairs.enumerate() {

@@ -4,6 +4,10 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong"))]
 
+#[cfg(test)]
+#[path = "../../../tests/cases.rs"]
+#[allow(clippy::disallowed_methods, reason = "the cases are a file")]
+mod cases;
 pub mod consensus;
 pub mod copies;
 mod judging;

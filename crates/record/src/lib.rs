@@ -45,6 +45,10 @@ use named;
 mod activity;
 pub mod alike;
 mod capacity_kind;
+#[cfg(test)]
+#[path = "../../../tests/cases.rs"]
+#[allow(clippy::disallowed_methods, reason = "the cases are a file")]
+mod cases;
 mod cell;
 mod cell_error;
 pub mod classes;

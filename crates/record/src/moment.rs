@@ -98,22 +98,12 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_the_calendar() {
-        // date -u -d @N
-        let written = |seconds: i128| Moment(seconds * SECOND_NS).to_string();
-        insta::assert_snapshot!(
-            [0, 951_782_399, 951_782_400, 1_795_197_840, 4_107_542_400, 13_574_649_599].map(written).join(" "),
-            @"1970-01-01T00:00:00Z 2000-02-28T23:59:59Z 2000-02-29T00:00:00Z 2026-11-20T18:04:00Z 2100-03-01T00:00:00Z 2400-02-29T23:59:59Z"
-        );
-    }
-
-    #[test]
-    fn times_and_what_looks_like_one() {
-        let read = |text| Moment::read(text).map_or("-".to_owned(), |it| it.to_string());
-        insta::assert_snapshot!([
-            "2026-11-21T22:00:00Z", "2000-02-29 23:59:60.250z", "1969-12-31t20:00:00-04:30",
-            "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-01-01T24:00:00Z",
-            "2026-01-01T00:00Z", "2026-01-01T00:00:00", "2026-01-01T00:00:00.Z", "2026-1-01T00:00:00Z",
-            "2026-01-01T+1:00:00Z", "2026-01-01T00:00:00+1:00", "\u{661}026-01-01T00:00:00Z",
-        ].map(read).join(" "), @"2026-11-21T22:00:00Z 2000-02-29T23:59:59.25Z 1970-01-01T00:30:00Z - - - - - - - - - - -");
+        crate::cases::check_rows("src/moments.txt", |of| match of.parse::<i128>() {
+            Ok(seconds) => Moment(seconds * SECOND_NS).to_string(),
+            Err(_) => {
+                let text = of.replace("\\u0661", "\u{661}");
+                Moment::read(&text).map_or("-".to_owned(), |it| it.to_string())
+            }
+        });
     }
 }

@@ -55,61 +55,12 @@ fn said(votes: &[Vote]) -> [String; 2] {
     [figure.unwrap_or_default(), told]
 }
 
-/// Attack: honest voices of the first day / false ones of the second = what the line says.
-const ATTACKS: &str = "
-    one sinks a line of one: 1 1500 / 1 2.84 = 1500 unconfirmed 1:1
-    three sink a line of three: 3 1500 / 3 2.84 = 1500 disputed 3:3
-    five raise a line of three: 3 1500 / 5 9e5 = 1500 disputed 3:5
-    six are twice as many: 3 1500 / 6 9e5 = 900000 confirmed 6:3
-    two change nothing: 4 1500 / 2 9e5 = 1500 confirmed 4:2
-    three on a faster link: 7 1500 / 3 9e5 over:usb-3.0 = 1500 confirmed 7:0
-    13 on a faster link: 7 1500 / 13 9e5 over:usb-3.0 = 1500 confirmed 7:0
-    14 on a faster link: 7 1500 / 14 9e5 over:usb-3.0 = 900000 confirmed 14:0
-    honest ones on it too: 1 1500 as:a; 1 1500 as:b; 1 1500 as:c; 1 1500 as:a over:usb-3.0; 1 1500 as:b over:usb-3.0 / 4 9e5 over:usb-3.0 = 1500 confirmed 3:0
-    honest ones on two links: 3 1500; 3 90 over:sata / 11 9e5 over:usb-3.0 = 90 confirmed 3:0
-    a link of one's own: 3 1500 / 1 9e5 over:sd; 1 9e5 over:ata; 1 9e5 over:sas = 1500 confirmed 3:0
-    one from many hosts: 4 1500 / 60 2.84 as:liar = 1500 confirmed 4:1
-    a chain: 3 1500 / 1 2200 on:2; 1 3200 on:3; 1 4600 on:4; 1 6700 on:5; 1 9700 on:6 = 1500 disputed 4:4
-    a little more: 3 1500 / 5 2200 = 1500 confirmed 8:0
-    first honest: 3 1500; 1 1500 as:liar / 9 2.84 as:liar = 1500 confirmed 3:1
-    three I/Os a cell: 3 1500 / 9 9e5 thin = 1500 confirmed 3:0
-    nobody measured enough: / 3 9e5 thin = 900000 thin 0:0
-    at one time, as many: 3 1500 / 3 9e5 on:1 = 1500 unconfirmed 3:3
-    at one time, fewer than half: 5 1500 / 2 9e5 on:1 = 1500 confirmed 5:2
-    no numbers: 3 1500 / 1 NaN; 1 inf; 1 0; 1 -1 = 1500 confirmed 3:0
-    a first liar: 1 1000 on:0; 1 100; 1 110 on:2; 1 90 on:3 / = 110 confirmed 3:1
-    two are not three: 2 100 / = 100 unconfirmed 2:0
-    own runs: 1 100 own / = 100 confirmed 0:0
-    own runs over two links: 5 32 own; 3 90 own over:usb-3.0 / = 90 confirmed 0:0
-    one reports a fake: 3 1500 is:root=good / 1 9e5 fake = fake 1:3 honest
-    one on a line of one: 1 1500 is:root=good / 1 9e5 fake = fake 1:1 honest
-    five report a fake: 3 1500 is:root=good / 5 9e5 fake = fake 5:3 honest
-    their figures: 3 1500 / 5 9e5 fake = 1500 confirmed 3:0
-    six report a fake: 3 1500 is:root=good / 6 9e5 fake = fake 6:3! lie
-    two alone report a fake: / 2 1 fake = fake 2:0 none
-    three alone report a fake: / 3 1 fake = fake 3:0! lie
-    four against three: 3 1500 is:root=good / 4 1500 damaged = damage 4:3 honest
-    damage first: 1 1500 is:root=good / 1 1500 damaged on:0 = damage 1:1 honest
-    six report damage: 3 1500 is:root=good / 6 1500 damaged = damage 6:3! lie
-    three alone report damage: / 3 1500 damaged = damage 3:0! lie
-    another level: 3 1500 is:root=good / 5 1500 is:root=poor = honest
-    twice another level: 3 1500 is:root=good / 6 1500 is:root=poor = lie
-    a level nobody judged: 3 1500 is:root=good / 5 1500 is:root=good,database=poor = honest
-    the same claims before, with another figure: 3 1500 is:root=good / 1 9e5 is:root=good on:0 = honest
-    judged nothing: 3 1500 is:root=good / 5 1500 = honest
-    a trick that one found: 3 1500 is:root=good / 2 1500 is:root=good trick = honest
-";
-
 #[test]
 fn what_is_confirmed_needs_twice_as_many_to_change() {
-    for attack in ATTACKS.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (_, rest) = attack.split_once(": ").unwrap();
-        let (sent, says) = rest.split_once(" = ").unwrap();
-        let (honest, lies) = sent.split_once('/').unwrap();
-        let all = [votes(lies, "lie", "2"), votes(honest, "honest", "1")].concat();
-        let said = said(&all);
-        assert!(said.iter().any(|it| it == says), "{attack}: {said:?}");
-    }
+    crate::cases::check_rows("src/consensus/attacks.txt", |attack| {
+        let (honest, lies) = attack.split_once(": ").unwrap().1.split_once('/').unwrap();
+        said(&[votes(lies, "lie", "2"), votes(honest, "honest", "1")].concat()).join(", ")
+    });
 }
 
 #[test]

@@ -122,83 +122,10 @@ fn put(run: &mut Value, place: &str, value: &str) {
     };
 }
 
-/// Changes of the honest run, and what is printed: one honest record, one row an attack.
-const CHANGES: &str = r#"
-serial "0xDEADBEEF" & host {"name":"janes-laptop"} & link/address "192.0.2.7" => the same run
-/path "/home/jane" & more nested:30 => the same run
-findings [{"id":"verdict","severity":"info","statement":"the best card there is","evidence":[]}] => the same run
-schema null => wrong-schema: the document does not say what it is; a run begins with "schema": "flashmark/1"
-schema "fio/3" => wrong-schema: schema: 'fio/3' is no run of Flashmark; that would be 'flashmark/1'
-schema "flashmark/17" & cells 7 => newer-schema: schema: 'flashmark/17' is newer than what this version reads, 'flashmark/1'
-run {} & medium {} & plan [] => not-a-run: the document is a whole record; only the published part of one is taken, which is what `flashmark submit` sends
-elapsed_ns null => not-a-run: elapsed_ns: invalid type: null, expected u64
-cells [] => not-a-run: cells: there is none, so nothing was measured
-/metrics/iops/value "many" => not-a-run: cells[0].metrics.iops.value: invalid type: string "many", expected f64
-/histogram "AAAA" => not-a-run: cells[0].histogram: not a latency histogram: it is too short
-kind "floppy" => not-a-run: kind: unknown variant `floppy`, expected one of `sd`, `emmc`, `usb`, `compact-flash`, `ssd`, `nvme`, `disk`, `virtual`, `loop`, `simulated`, `unknown`
-more nested:32 => too-deep: more[0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]: nested more than 32 deep
-cells list:501 => too-many: cells: more than 500 entries
-/series/0/points list:10001 => too-many: cells[0].series[0].points: more than 10000 entries
-/params members:300 => too-many: cells[0].params: more than 256 members
-label text:4097 => text: label: a text of 4097 bytes; at most 4096 are taken
-/histogram text:300000 => text: cells[0].histogram: a text of 300000 bytes; at most 262144 are taken
-label "<script>alert(1)</script>" => markup: label: a text with a tag in it; write it without
-model "x</title>" => markup: model: a text with a tag in it; write it without
-model "a\u001b[31mb" => text: model: the character U+001B, which cannot be printed
-label "good \u202edab" => text: label: the character U+202E, which cannot be printed
-/labels {"a\nb":"c"} => text: cells[0].labels: the character U+000A, which cannot be printed
-label "Mom's 32 GB; from a drawer: a < b, 3 <4" => taken
-label "Größe 日本 💾 \"Ultra\"" => taken
-/ops -1 => out-of-range: cells[0].ops: -1.0 cannot be; it would be from 0.0 to 1000000000000000.0
-/elapsed_ns 18446744073709551615 => out-of-range: cells[0].elapsed_ns: 1.8446744073709552e19 cannot be; it would be from 0.0 to 3.2e17
-part_of {"device":"sdb","capacity_bytes":18446744073709551615} => out-of-range: part_of.capacity_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
-/metrics/iops/value -1 => out-of-range: cells[0].metrics.iops.value: -1.0 cannot be; it would be from 0.0 to 1000000000.0
-/metrics/bps/value 1e300 => out-of-range: cells[0].metrics.bps.value: 1e300 cannot be; it would be from 0.0 to 1000000000000.0
-/metrics/debt_ns {"value":-5,"n":1} => out-of-range: cells[0].metrics.debt_ns.value: -5.0 cannot be; it would be from 0.0 to 3.2e17
-/params/queue_depth 0 => out-of-range: cells[0].params.queue_depth: 0.0 cannot be; it would be from 1.0 to 65536.0
-/params/content {"compressible":101} => out-of-range: cells[0].params.content.compressible: 101.0 cannot be; it would be from 0.0 to 100.0
-classes {"speed_class":4294967295} => out-of-range: classes.speed_class: 4294967295.0 cannot be; it would be from 0.0 to 1000.0
-/metrics/iops/ci95 [2.0,1.0] & /series/0/points/1 [-1.0,0.0] => taken
-started "yesterday" => out-of-range: started: no time as RFC 3339 writes it, for example 2026-05-01T12:00:00Z
-engine "virtual time" => contradiction: engine: virtual time is that of simulated media, and this medium is not simulated by its kind, target and profile
-link/max_bps 1000.0 => impossible: cells[0] (random-write/1).metrics.bps: 5130 bytes per second over a link of 1000, without the flag for that
-link/max_bps 1000.0 & /flags [{"flag":"faster-than-link","bps":2000.0,"link_bps":1000.0}] => taken
-/params/span_offset_bytes 33285996544 => impossible: cells[0] (random-write/1).params: a span that ends at byte 34359738368 of a medium of 31914983424 bytes
-took ["random-write",60000000,10000,6656] & /ops 7256 & /disturbance {"stood_still_ns":0,"left_out":600,"longest_with_host_ns":0} => taken
-took ["random-write",60000000,10000,1] & /ops 3 & /disturbance {"stood_still_ns":0,"left_out":2,"longest_with_host_ns":0} => taken
-took ["random-write",60000000,10000,6656] & /ops 6658 & /disturbance {"stood_still_ns":0,"left_out":1,"longest_with_host_ns":0} => contradiction: cells[0] (random-write/1).histogram: it has 6656 entries, the cell 6658 I/Os
-took ["random-write",60000000,10000,6656] & /ops 7356 & /disturbance {"stood_still_ns":0,"left_out":700,"longest_with_host_ns":0} => contradiction: cells[0] (random-write/1).histogram: it has 6656 entries, the cell 7356 I/Os
-took ["random-write",60000000,10000,6] & /ops 23 & /disturbance {"stood_still_ns":0,"left_out":17,"longest_with_host_ns":0} => contradiction: cells[0] (random-write/1).histogram: it has 6 entries, the cell 23 I/Os
-/histogram null => taken random-write/1 has a rate, but no latencies that it is made of
-took ["random-write",1000000,0,100] => taken 100 of 100 I/Os of random-write/1 took the same time
-software/name "fio" & took ["random-write",1000000,0,100] => taken 100 of 100 I/Os of random-write/1 took the same time
-kind "simulated" & target "simulated" & engine "virtual time" & took ["random-write",1000000,0,100] => taken
-label "cheap cards at WWW.example.com" => taken label has an address in it
-kernel "https://example.com" => taken kernel has an address in it
-capacity_bytes 100000000000000 => taken 100 TB is more than any SD card has
-elapsed_ns 3456000000000000 => taken it took 40 days 0 h
-/metrics {} & /histogram null & /ops 0 => taken no cell has a result
-kind "disk" & link null & took ["random-read",200000,2000,200] => taken random-read-4k of 2506 IOPS is beyond what any disk does
-kind "ssd" & link null & took ["random-read",200000,2000,200] => taken
-kind "compact-flash" & link null & took ["random-read",1000,10,200] => taken random-read-4k of 501253 IOPS is beyond what any CompactFlash card does
-kind "unknown" & link null & took ["random-read",500,5,200] => taken random-read-4k of 1002506 IOPS is beyond what any medium but an NVMe drive does; say of which kind it is
-software/name "Flashmark" => taken
-software/name "Flashmark-NG" => taken its software is called flashmark-ng, and is not Flashmark
-software/name "FlashMark  (official)" => taken its software is called flashmark (official), and is not Flashmark
-software/name "Fl\u0430shmark" => taken its software is called flashmark, and is not Flashmark
-kind "nvme" & link null & software/name "fio" & took ["random-read",1000000,1,100] & /metrics {"iops":{"value":7.9e6,"n":100}} & /histogram null => taken random-read-4k of 7900000 IOPS is beyond what any NVMe SSD does
-software/name "fio" & /metrics/iops {"value":7.9e6,"n":200} => taken
-"#;
-
 #[test]
 fn a_changed_record_prints_what_is_wrong_with_it() {
-    let rows = CHANGES.lines().filter_map(|row| row.split_once(" => "));
-    let found: String = rows
-        .map(|(changes, printed)| (changes, printed, outcome_of(&changed(&honest(), changes))))
-        .filter(|(_, printed, found)| found != printed)
-        .map(|(changes, _, found)| format!("{changes} => {found}\n"))
-        .collect();
-    assert_eq!(found, "");
+    let said = |changes: &str| outcome_of(&changed(&honest(), changes));
+    crate::cases::check_rows("src/judging/changes.txt", said);
 }
 
 #[test]
@@ -283,33 +210,13 @@ fn in_rounds() -> Published {
 }
 
 /// What a sender states, and moves no figure.
-const STATED: [&str; 18] = [
-    "/elapsed_ns *0.1",
-    "/elapsed_ns *0.1 & /rounds/#/elapsed_ns *0.1 & /rounds/#/iops *10",
-    "/elapsed_ns 0",
-    "/metrics/iops/value *10 & /metrics/bps/value *10",
-    "/metrics/iops/ci95/0 *0.01 & /metrics/iops/ci95/1 *100",
-    "/metrics/iops/ci95/0 *2",
-    "/metrics/bps/value *10",
-    "/bytes *10",
-    "/metrics/latency_ns/p50 *0.1 & /metrics/latency_ns/p99 *0.1",
-    "/metrics/latency_ns/max *0.1 & /metrics/worst_stall_ns/value *0.1",
-    "/rounds/#/ops *10",
-    "/rounds/#/ops *0.1",
-    "/rounds/#/iops *10",
-    "/rounds/#/elapsed_ns 0",
-    "/rounds/#/elapsed_ns *0.1 & /rounds/#/iops *10",
-    r#"/metrics/paid_iops {"value":1e9,"ci95":null,"n":1}"#,
-    r#"/metrics/sustained_bps {"value":90e6,"ci95":[89e6,91e6],"n":200}"#,
-    // A unit of other tests would hide I/Os from the count.
-    r#"/unit "lines" & /metrics/iops/value *10"#,
-];
+const STATED: &str = include_str!("stated.txt");
 
 #[test]
 fn what_a_sender_states_moves_no_figure() {
     let honest = in_rounds();
     assert_eq!(judge(honest.clone()).unwrap().run, honest, "what is drawn stays");
-    for attack in STATED {
+    for attack in STATED.lines().skip(1) {
         let run: Published = serde_json::from_value(changed(&honest, attack)).unwrap();
         for (was, is) in printed(&honest).into_iter().zip(printed(&run)) {
             // An interval that does not have its figure inside is none.
