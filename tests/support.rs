@@ -330,6 +330,17 @@ impl Scratch {
         self.at(name)
     }
 
+    /// A suite of these tests, its path as a word: "prime span=8MiB passes=1; seek time=4s".
+    pub fn suite(&self, tests: &str) -> String {
+        let mut text = "name = \"of a test\"\n".to_owned();
+        for mut words in tests.split(';').map(str::split_whitespace) {
+            text += &format!("\n[[test]]\nname = \"{}\"\n", words.next().unwrap());
+            let settings = words.map(|word| word.split_once('=').unwrap());
+            text.extend(settings.map(|(name, value)| format!("{name} = \"{value}\"\n")));
+        }
+        self.file(&format!("suite-{}.toml", self.names().len()), text).to_str().unwrap().to_owned()
+    }
+
     /// A file in it with a pattern in every sector, so that any change shows.
     pub fn image(&self, name: &str, bytes: u64) -> PathBuf {
         self.file(name, Scratch::pattern(bytes))
@@ -426,10 +437,11 @@ fn enough_for_those_who_take_any() {
     });
 }
 
-/// A loop device of the test's own; detached when dropped.
+/// A loop device of the test's own; detached when dropped unless another one has taken its place.
 pub struct LoopDevice {
     path: String,
-    image: PathBuf,
+    /// Number that the kernel gives each medium of the node.
+    sequence: String,
 }
 
 impl LoopDevice {
@@ -440,22 +452,24 @@ impl LoopDevice {
 
     /// Attaches `image` with options of losetup.
     pub fn with(image: &Path, options: &[&str]) -> LoopDevice {
-        let image = fs::canonicalize(image).unwrap();
-        let path =
-            tool("losetup", &[&["--find", "--show"], options, &[image.to_str().unwrap()]].concat());
-        LoopDevice { path, image }
+        let words = [&["--find", "--show"], options, &[image.to_str().unwrap()]].concat();
+        LoopDevice::known(&tool("losetup", &words))
+    }
+
+    /// A loop device that another program has attached.
+    pub fn known(node: &str) -> LoopDevice {
+        LoopDevice { path: node.to_owned(), sequence: sequence(node) }
     }
 
     /// Attaches `image` at exactly this node; `None` if another program has it. Waits if the node
     /// is open for a moment, as when another test has just started a program.
     pub fn at(node: &str, image: &Path) -> Option<LoopDevice> {
-        let image = fs::canonicalize(image).unwrap();
         let made = || {
             let mut losetup = Command::new("losetup");
-            losetup.args(["--direct-io=on", node]).arg(&image);
+            losetup.args(["--direct-io=on", node]).arg(image);
             losetup.stderr(Stdio::null()).status().unwrap().success()
         };
-        within(Duration::from_secs(60), made).then(|| LoopDevice { path: node.to_owned(), image })
+        within(Duration::from_secs(60), made).then(|| LoopDevice::known(node))
     }
 
     /// Its node as a word on the command line.
@@ -468,30 +482,46 @@ impl LoopDevice {
         self.path.trim_start_matches("/dev/")
     }
 
+    /// Its node.
+    pub fn node(&self) -> &Path {
+        Path::new(&self.path)
+    }
+
+    /// Adds a partition that only the kernel knows; returns its node.
+    pub fn partition(&self, number: u32, start_mib: u64, mib: u64) -> String {
+        let sectors = [start_mib * 2048, mib * 2048].map(|sectors| sectors.to_string());
+        tool("addpart", &[self.word(), &number.to_string(), &sectors[0], &sectors[1]]);
+        let node = format!("{}p{number}", self.path);
+        eventually("the node of a partition", || Path::new(&node).exists().then(|| node.clone()))
+    }
+
     /// Names of its partitions, as the kernel knows them.
-    pub fn partitions(&self) -> Vec<String> {
+    fn partitions(&self) -> Vec<String> {
         let entries = fs::read_dir(format!("/sys/block/{}", self.name())).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.starts_with(self.name())).collect()
     }
+}
 
-    /// True if the node is still over its image.
-    pub fn is_still_ours(&self) -> bool {
-        let backing = fs::read_to_string(format!("/sys/block/{}/loop/backing_file", self.name()))
-            .unwrap_or_default();
-        Path::new(backing.trim().trim_end_matches(" (deleted)")) == self.image
-    }
+fn sequence(node: &str) -> String {
+    let name = node.trim_start_matches("/dev/");
+    fs::read_to_string(format!("/sys/block/{name}/diskseq")).unwrap_or_default()
 }
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        if !self.is_still_ours() {
+        if sequence(&self.path) != self.sequence {
             return;
         }
-        for partition in self.partitions() {
-            let number = partition.rsplit('p').next().unwrap();
-            let _ = Command::new("delpart").args([&self.path, number]).status();
-        }
+        // A namespace whose last process was just killed unmounts in its own time.
+        within(Duration::from_secs(5), || {
+            for partition in self.partitions() {
+                let number = partition.rsplit('p').next().unwrap();
+                let mut delpart = Command::new("delpart");
+                let _ = delpart.args([&self.path, number]).stderr(Stdio::null()).status();
+            }
+            self.partitions().is_empty()
+        });
         let _ = Command::new("losetup").args(["--detach", &self.path]).status();
     }
 }

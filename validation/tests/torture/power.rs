@@ -29,8 +29,8 @@ const TESTS: [usize; 4] = [80, 80, 40, 15];
 
 /// A suite of very many short cells, four for each test.
 fn very_many_cells(tests: usize) -> String {
-    let one = "\n[[test]]\nname = \"random-read\"\nblock = \"4KiB\"\nspan = \"4MiB\"\niterations = 50\nmin_time = \"10ms\"\nmax_time = \"20ms\"\n";
-    format!("name = \"very-many\"\n{}", one.repeat(tests))
+    let one = "random-read block=4KiB span=4MiB iterations=50 min_time=10ms max_time=20ms";
+    [one].repeat(tests).join("; ")
 }
 
 /// The program in the guest.
@@ -64,8 +64,7 @@ fn results_shown_survive_a_power_cut() {
     for number in 0..times("CUTS", 1) {
         let scratch = Scratch::new();
         let disks = FILE_SYSTEMS.map(|(name, mkfs)| made(&scratch, name, mkfs));
-        let suites =
-            TESTS.map(|tests| scratch.file(&format!("{tests}.toml"), very_many_cells(tests)));
+        let suites = TESTS.map(|tests| scratch.suite(&very_many_cells(tests)));
         let Some((shown, lost)) = cut(&scratch, &disks, &suites, &mut chance) else { return };
         let Some(mut machine) = Machine::boot(&disks.clone().map(Disk)) else { return };
         for (index, (name, _)) in FILE_SYSTEMS.iter().enumerate() {
@@ -105,7 +104,7 @@ fn mount(machine: &mut Machine, index: usize, name: &str) -> String {
 fn cut(
     scratch: &Scratch,
     disks: &[PathBuf; 4],
-    suites: &[PathBuf; 4],
+    suites: &[String; 4],
     chance: &mut Random,
 ) -> Option<([usize; 4], [u64; 4])> {
     let mut forgetful = Vec::new();
@@ -117,7 +116,7 @@ fn cut(
     let mut index = 0;
     let tasks = FILE_SYSTEMS.map(|(name, _)| {
         let at = mount(&mut machine, index, name);
-        let suite = suites[index].display();
+        let suite = &suites[index];
         index += 1;
         machine.start(&format!(
             "FLASHMARK_HOME={at}/runs exec {} run sim:class10 --suite {suite}",

@@ -102,16 +102,13 @@ fn a_run_whose_results_cannot_be_written_goes_on_later() {
 /// afterwards.
 fn one(fault: Fault, chance: &mut Random, tally: &mut Tally) {
     let scratch = Scratch::new();
-    let suite = scratch.file("many.toml", MANY_CELLS);
+    let suite = scratch.suite(MANY_CELLS);
     let device = LoopDevice::new(&scratch.image("image", 32 * MIB));
     let Some(mut results) = Results::for_fault(fault, &scratch) else { return };
     let flashmark = Flashmark::keeping_at(&results.at.join("runs"));
     tool("sync", &["--file-system", results.at.to_str().unwrap()]);
-    let mut child = flashmark.start(&format!(
-        "run {0} --erase {0} --suite {1}",
-        device.word(),
-        suite.display()
-    ));
+    let mut child =
+        flashmark.start(&format!("run {0} --erase {0} --suite {1}", device.word(), suite));
     somewhere(&mut child, &flashmark, 40, chance);
     results.begins(fault);
     let ran = Ran::from(child.wait_with_output().unwrap());

@@ -19,7 +19,7 @@ fn send(child: &Child, signal: Signal) {
 #[ignore = "minutes: cargo validation torture --only stops"]
 fn a_stopped_and_continued_run_ends_as_any_other() {
     let Some((scratch, image, device)) = loop_device(32 * MIB) else { return };
-    let suite = scratch.file("many.toml", MANY_CELLS);
+    let suite = scratch.suite(MANY_CELLS);
     let (mut tally, mut chance) =
         (Tally::of("stops", "SIGSTOP and SIGCONT in a run"), Random::new(seed(21)));
     for number in 0..times("STOPS", 3) {
@@ -29,7 +29,7 @@ fn a_stopped_and_continued_run_ends_as_any_other() {
             let mut child = flashmark.start(&format!(
                 "run {0} --erase {0} --span 0+24MiB --quiet --suite {1}",
                 device.word(),
-                suite.display()
+                suite
             ));
             while !is_over(&mut child) {
                 std::thread::sleep(Duration::from_millis(chance.below(60)));
@@ -55,10 +55,10 @@ fn a_stopped_and_continued_run_ends_as_any_other() {
 #[ignore = "minutes: cargo validation torture --only stops"]
 fn of_two_programs_on_one_medium_one_is_refused() {
     let Some((scratch, _image, device)) = loop_device(32 * MIB) else { return };
-    let suite = scratch.file("many.toml", MANY_CELLS);
+    let suite = scratch.suite(MANY_CELLS);
     let (mut tally, mut chance) =
         (Tally::of("two programs", "run and run on one loop device"), Random::new(seed(22)));
-    let line = format!("run {0} --erase {0} --quiet --suite {1}", device.word(), suite.display());
+    let line = format!("run {0} --erase {0} --quiet --suite {1}", device.word(), suite);
     for number in 0..times("STOPS", 3) {
         tally.attempt(1, &format!("pair {number}"), |tally| {
             let (one, other) = (Flashmark::new(), Flashmark::new());

@@ -9,33 +9,9 @@ use crate::support::{MIB, Ran, Scratch, tool};
 pub const CARD_BYTES: u64 = 64 * MIB;
 
 /// Suite that writes, then only reads for a while, in which it is interrupted, then writes again.
-pub const SUITE: &str = r#"
-name = "card"
-
-[[test]]
-name = "prime"
-span = "16MiB"
-passes = 1
-
-[[test]]
-name = "sequential-write"
-span = "16MiB"
-total = "4MiB"
-min_time = "10ms"
-max_time = "200ms"
-
-[[test]]
-name = "seek"
-time = "4s"
-
-[[test]]
-name = "sequential-write"
-content = "zeros"
-span = "16MiB"
-total = "8MiB"
-min_time = "10ms"
-max_time = "1s"
-"#;
+pub const SUITE: &str = "prime span=16MiB passes=1; \
+    sequential-write span=16MiB total=4MiB min_time=10ms max_time=200ms; seek time=4s; \
+    sequential-write content=zeros span=16MiB total=8MiB min_time=10ms max_time=1s";
 
 /// Contents of a card that is in use: random bytes everywhere.
 pub fn used(name: &str) -> Vec<u8> {

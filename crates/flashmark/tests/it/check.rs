@@ -5,7 +5,6 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::contents::add_partition;
 use crate::support::{
     EXT4, Flashmark, LoopDevice, MIB, Ran, Scratch, has_root, loop_device, mounted, read_record,
     refused,
@@ -133,7 +132,7 @@ fn a_partition_is_no_evidence_for_its_medium() {
     }
     let scratch = Scratch::new();
     let device = LoopDevice::with(&scratch.image("image", 256 * MIB), &["--direct-io=on"]);
-    let part = add_partition(&device, 1, 1, 100);
+    let part = device.partition(1, 1, 100);
     let words = ["check", &part, "--budget", "30s", "--claim", "capacity=256MB", "--quiet"];
     let ran = Flashmark::new().done(&words);
     let screen = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");

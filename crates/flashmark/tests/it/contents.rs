@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::failing::{Answer, FailingMedium};
 use crate::support::{
-    Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, has_tool, sum, tool,
+    Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, has_root, has_tool, sum, tool,
 };
 
 /// Flags of a short run that writes the front of a medium.
@@ -39,21 +39,6 @@ fn listed_as_text(device: &LoopDevice) -> String {
         .skip(1);
     let lines = from.take_while(|line| line.starts_with(' ')).map(str::trim);
     lines.collect::<Vec<_>>().join("\n").replace(device.name(), "loopX")
-}
-
-/// Adds a partition that only the kernel knows; returns its node.
-pub fn add_partition(device: &LoopDevice, number: u32, start_mib: u64, mib: u64) -> String {
-    tool(
-        "addpart",
-        &[
-            device.word(),
-            &number.to_string(),
-            &(start_mib * 2048).to_string(),
-            &(mib * 2048).to_string(),
-        ],
-    );
-    let node = format!("{}p{number}", device.word());
-    eventually("the node of a partition", || Path::new(&node).exists().then(|| node.clone()))
 }
 
 #[test]
@@ -324,7 +309,7 @@ fn a_partition_is_given_away_by_its_own_name_and_never_gives_away_its_disk() {
     let scratch = Scratch::new();
     let image = scratch.image("image", 64 * MIB);
     let device = LoopDevice::new(&image);
-    let [first, second] = [add_partition(&device, 1, 1, 30), add_partition(&device, 2, 33, 30)];
+    let [first, second] = [device.partition(1, 1, 30), device.partition(2, 33, 30)];
     let run = |target: &str, erase: &str| {
         Flashmark::new().run(&[&["run", target, "--erase", erase, "--quiet"], &PRIME[..]].concat())
     };

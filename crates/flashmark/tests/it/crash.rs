@@ -19,46 +19,11 @@ use crate::support::{
 use crate::tally::Tally;
 
 /// A suite of many short cells.
-pub const MANY_CELLS: &str = r#"
-name = "many"
-
-[[test]]
-name = "prime"
-span = "8MiB"
-passes = 1
-
-[[test]]
-name = "sequential-write"
-span = "4MiB"
-total = "1MiB"
-min_time = "10ms"
-max_time = "40ms"
-
-[[test]]
-name = "random-read"
-block = "4KiB"
-region = "middle"
-span = "4MiB"
-threads = "1,8"
-iterations = 100
-min_time = "10ms"
-max_time = "20ms"
-
-[[test]]
-name = "sequential-read"
-span = "4MiB"
-total = "1MiB"
-min_time = "10ms"
-max_time = "40ms"
-
-[[test]]
-name = "sequential-write"
-content = "zeros"
-span = "2MiB"
-total = "1MiB"
-min_time = "10ms"
-max_time = "40ms"
-"#;
+pub const MANY_CELLS: &str = "prime span=8MiB passes=1; \
+    sequential-write span=4MiB total=1MiB min_time=10ms max_time=40ms; \
+    random-read block=4KiB region=middle span=4MiB threads=1,8 iterations=100 min_time=10ms max_time=20ms; \
+    sequential-read span=4MiB total=1MiB min_time=10ms max_time=40ms; \
+    sequential-write content=zeros span=2MiB total=1MiB min_time=10ms max_time=40ms";
 
 /// Cells that whole lines of the journals of all runs acknowledge, by id. No cell may be there
 /// twice.
@@ -205,8 +170,8 @@ const ALIVE: &str = "alive when killed";
 #[test]
 fn no_finished_cell_is_lost_on_simulated_media() {
     let scratch = Scratch::new();
-    let suite = scratch.file("many.toml", MANY_CELLS);
-    let words = ["run", "sim:class10", "--suite", suite.to_str().unwrap()];
+    let suite = scratch.suite(MANY_CELLS);
+    let words = ["run", "sim:class10", "--suite", &suite];
     let mut tally = Tally::of("kills", "run and resume, simulated medium");
     killed_and_resumed(times("KILLS", 25), &mut Random::new(seed(1)), &mut tally, &words);
     tally.end();
@@ -215,9 +180,8 @@ fn no_finished_cell_is_lost_on_simulated_media() {
 #[test]
 fn no_finished_cell_is_lost_on_a_loop_device() {
     let Some((scratch, _image, device)) = loop_device(32 * MIB) else { return };
-    let suite = scratch.file("many.toml", MANY_CELLS);
-    let words =
-        ["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()];
+    let suite = scratch.suite(MANY_CELLS);
+    let words = ["run", device.word(), "--erase", device.word(), "--suite", &suite];
     let mut tally = Tally::of("kills", "run and resume, loop device");
     killed_and_resumed(times("KILLS", 25), &mut Random::new(seed(2)), &mut tally, &words);
     tally.end();
@@ -226,11 +190,11 @@ fn no_finished_cell_is_lost_on_a_loop_device() {
 #[test]
 fn no_finished_cell_is_lost_in_a_directory_and_nothing_is_left_there() {
     let scratch = Scratch::new();
-    let suite = scratch.file("many.toml", MANY_CELLS);
+    let suite = scratch.suite(MANY_CELLS);
     let work = scratch.directory("work");
     let mut tally = Tally::of("kills", "run and resume, directory");
     for number in 0..times("KILLS", 25).div_ceil(10) {
-        let words = ["run", work.to_str().unwrap(), "--suite", suite.to_str().unwrap()];
+        let words = ["run", work.to_str().unwrap(), "--suite", &suite];
         killed_and_resumed(1, &mut Random::new(seed(number)), &mut tally, &words);
         assert_eq!(
             fs::read_dir(&work).unwrap().count(),
@@ -269,33 +233,21 @@ fn interrupt(child: &Child, signal: Signal) {
 }
 
 /// A run on a loop device that lasts until it is interrupted, with two cells done.
-fn long_run(flashmark: &Flashmark, device: &LoopDevice, suite: &Path) -> Child {
-    let child = flashmark.start(&["run", device.word(), "--suite", suite.to_str().unwrap()]);
+fn long_run(flashmark: &Flashmark, device: &LoopDevice, suite: &str) -> Child {
+    let child = flashmark.start(&["run", device.word(), "--suite", suite]);
     eventually("the second cell", || {
         (flashmark.runs().len() == 1 && acknowledged(flashmark).len() >= 2).then_some(())
     });
     child
 }
 
-const LONG_END: &str = r#"
-name = "long"
-
-[[test]]
-name = "sequential-read"
-block = ["64KiB", "1MiB"]
-span = "4MiB"
-min_time = "1ms"
-max_time = "20ms"
-
-[[test]]
-name = "seek"
-time = "15m"
-"#;
+const LONG_END: &str =
+    "sequential-read block=64KiB,1MiB span=4MiB min_time=1ms max_time=20ms; seek time=15m";
 
 #[test]
 fn an_interrupted_run_is_kept_and_taken_up_again() {
     let Some((scratch, _image, device)) = loop_device(16 * MIB) else { return };
-    let suite = scratch.file("long.toml", LONG_END);
+    let suite = scratch.suite(LONG_END);
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let flashmark = Flashmark::new();
         let child = long_run(&flashmark, &device, &suite);
@@ -343,7 +295,7 @@ fn a_run_goes_on_with_the_same_medium_only() {
         return;
     }
     let scratch = Scratch::new();
-    let suite = scratch.file("long.toml", LONG_END);
+    let suite = scratch.suite(LONG_END);
     let (image, other, larger) = (
         scratch.image("image", 16 * MIB),
         scratch.image("other", 16 * MIB),

@@ -2,7 +2,7 @@
 //! record is kept.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use crate::failing::{Answer, FailingMedium};
 use crate::support::{EXT4, Flashmark, MIB, Ran, Scratch, eventually, mounted};
 
 /// A short cell, then one that lasts until something happens.
-fn suite(scratch: &Scratch, test: &str) -> PathBuf {
-    let text = format!(
-        "name = \"failing\"\n\n[[test]]\nname = \"sequential-read\"\nblock = \"64KiB\"\nspan = \"4MiB\"\nmin_time = \"1ms\"\nmax_time = \"20ms\"\n\n\
-         [[test]]\nname = \"{test}\"\nblock = \"64KiB\"\nspan = \"8MiB\"\ntotal = \"100GiB\"\nmin_time = \"15m\"\nmax_time = \"15m\"\n"
-    );
-    scratch.file("suite.toml", text)
+fn suite(scratch: &Scratch, test: &str) -> String {
+    scratch.suite(&format!(
+        "{SHORT}; {test} block=64KiB span=8MiB total=100GiB min_time=15m max_time=15m"
+    ))
 }
+
+const SHORT: &str = "sequential-read block=64KiB span=4MiB min_time=1ms max_time=20ms";
 
 /// Something, once the first cell of the run is in its journal.
 fn first_cell(flashmark: &Flashmark) -> Option<()> {
@@ -29,10 +29,9 @@ fn first_cell(flashmark: &Flashmark) -> Option<()> {
 }
 
 /// Starts a run of that suite, and waits until its long cell has begun.
-fn in_the_middle(flashmark: &Flashmark, target: &Path, suite: &Path) -> Child {
+fn in_the_middle(flashmark: &Flashmark, target: &Path, suite: &str) -> Child {
     let target = target.to_str().unwrap();
-    let mut child =
-        flashmark.start(&["run", target, "--erase", target, "--suite", suite.to_str().unwrap()]);
+    let mut child = flashmark.start(&["run", target, "--erase", target, "--suite", suite]);
     eventually("the first cell", || {
         assert!(child.try_wait().unwrap().is_none(), "it has ended: {:?}", flashmark.home());
         first_cell(flashmark)
@@ -162,11 +161,7 @@ fn a_run_on_a_medium_that_does_not_answer_can_be_interrupted() {
         };
         let flashmark = Flashmark::new();
         let target = medium.file();
-        let words = format!(
-            "run {} --suite {} --engine {engine}",
-            target.to_str().unwrap(),
-            suite.to_str().unwrap()
-        );
+        let words = format!("run {} --suite {suite} --engine {engine}", target.to_str().unwrap());
         let child = flashmark.start(&words);
         eventually("the first cell", || first_cell(&flashmark));
         medium.answers(Answer::Late(Duration::from_secs(8)));
@@ -186,8 +181,7 @@ fn a_directory_that_others_fill_meanwhile() {
     let Some((scratch, _image, _device, mount)) = mounted(64 * MIB, EXT4, &[]) else { return };
     let suite = suite(&scratch, "sequential-write");
     let flashmark = Flashmark::new();
-    let words =
-        ["run", mount.word(), "--suite", suite.to_str().unwrap(), "--time-limit", "4s", "--quiet"];
+    let words = ["run", mount.word(), "--suite", &suite, "--time-limit", "4s", "--quiet"];
     let child = flashmark.start(&words);
     eventually("the primed file", || first_cell(&flashmark));
     assert!(fs::write(mount.path().join("others"), vec![7; 100 << 20]).is_err(), "it is full now");
@@ -203,14 +197,11 @@ fn a_directory_that_others_fill_meanwhile() {
 #[test]
 fn the_engine_that_was_asked_for_is_used() {
     let scratch = Scratch::new();
-    let suite = scratch.file(
-        "suite.toml",
-        "name = \"one\"\n\n[[test]]\nname = \"sequential-read\"\nblock = \"64KiB\"\nspan = \"4MiB\"\nmin_time = \"1ms\"\nmax_time = \"20ms\"\n",
-    );
+    let suite = scratch.suite(SHORT);
     let place = scratch.directory("place");
     let used = ["psync", "uring"].map(|engine| {
         let flashmark = Flashmark::new();
-        let words = ["run", place.to_str().unwrap(), "--suite", suite.to_str().unwrap()];
+        let words = ["run", place.to_str().unwrap(), "--suite", &suite];
         flashmark.done(&[&words[..], &["--engine", engine, "--quiet"]].concat());
         flashmark.record().target.engine.unwrap()
     });

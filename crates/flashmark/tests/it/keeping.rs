@@ -42,10 +42,11 @@ fn a_results_directory_that_becomes_unwritable_is_reported_with_the_way_to_resum
     let scratch = Scratch::new();
     let home = own_file_system(&scratch, "64m");
     let target = scratch.image("target", 16 << 20);
-    let suite = "name = \"long\"\n\n[[test]]\nname = \"sequential-read\"\nspan = \"4MiB\"\nmin_time = \"1ms\"\nmax_time = \"20ms\"\n\n\
-        [[test]]\nname = \"sequential-read\"\nspan = \"8MiB\"\nblock = \"64KiB\"\ntotal = \"100GiB\"\nmin_time = \"5s\"\nmax_time = \"5s\"\n";
-    let suite = scratch.file("suite.toml", suite);
-    let words = ["run", target.to_str().unwrap(), "--suite", suite.to_str().unwrap(), "--quiet"];
+    let suite = scratch.suite(
+        "sequential-read span=4MiB min_time=1ms max_time=20ms; \
+         sequential-read span=8MiB block=64KiB total=100GiB min_time=5s max_time=5s",
+    );
+    let words = ["run", target.to_str().unwrap(), "--suite", &suite, "--quiet"];
     let child = Flashmark::new()
         .command(&words)
         .env("FLASHMARK_HOME", home.path())

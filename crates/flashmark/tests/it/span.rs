@@ -2,7 +2,6 @@
 //! together at random.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -55,24 +54,24 @@ fn writing_tests() -> Vec<String> {
     writing.map(|test| test.name().to_owned()).collect()
 }
 
-/// A suite of two to four tests that write, with random settings.
-fn random_suite(chance: &mut Random) -> String {
-    let mut text = "name = \"random\"\n".to_owned();
-    for _ in 0..2 + chance.below(3) {
-        let tests: Vec<&str> = WRITING.lines().collect();
+/// Two to four tests that write, with random settings.
+fn random_tests(chance: &mut Random) -> String {
+    let (tests, count) = (WRITING.lines().collect::<Vec<_>>(), 2 + chance.below(3));
+    let one = |_| {
         let test = tests[chance.below(tests.len() as u64) as usize];
         let (test, choices) = test.split_once(' ').unwrap();
-        write!(text, "\n[[test]]\nname = \"{test}\"\n").unwrap();
+        let mut words = test.to_owned();
         for (name, written) in choices.split(' ').filter_map(|choice| choice.split_once('=')) {
             // Waiting is never left to the test's own taste.
             if name == "rest" || name == "form" || chance.below(2) == 0 {
                 let values = values(written);
                 let value = values[chance.below(values.len() as u64) as usize];
-                writeln!(text, "{name} = \"{value}\"").unwrap();
+                words += &format!(" {name}={value}");
             }
         }
-    }
-    text
+        words
+    };
+    (0..count).map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// A span of the medium: offset and length in bytes. Most begin and end at a multiple of 4 KiB,
@@ -189,10 +188,10 @@ impl Patterned {
             tallies.one.count("wrote", u64::from(came == Some(true)));
             *tallies.wrote.entry(test.to_owned()).or_default() += u64::from(came == Some(true));
         } else {
-            let suite = random_suite(&mut chance);
-            let path = self.scratch.file("suite.toml", &suite);
-            let came = tallies.many.attempt(1, &format!("turn {turn}, {suite}"), |_| {
-                self.stays_in_its_span(&["--suite", path.to_str().unwrap()], BRIEFLY, &mut chance)
+            let tests = random_tests(&mut chance);
+            let suite = self.scratch.suite(&tests);
+            let came = tallies.many.attempt(1, &format!("turn {turn}, {tests}"), |_| {
+                self.stays_in_its_span(&["--suite", &suite], BRIEFLY, &mut chance)
             });
             tallies.many.count("wrote", u64::from(came == Some(true)));
         }

@@ -24,9 +24,8 @@ impl Slot {
     /// A slot with the run's own card, on which a run was interrupted with two cells done.
     fn interrupted() -> Option<Slot> {
         Slot::interrupted_in(|scratch, node| {
-            let suite = scratch.file("card.toml", SUITE);
-            let suite = suite.to_str().unwrap();
-            ["run", node, "--erase", node, "--suite", suite, "--quiet"].map(str::to_owned).into()
+            let suite = scratch.suite(SUITE);
+            ["run", node, "--erase", node, "--suite", &suite, "--quiet"].map(str::to_owned).into()
         })
     }
 

@@ -65,13 +65,13 @@ fn gone(
 ) {
     let (mine, photos) = (scene.used_card("mine"), scene.photos("photos"));
     let others = fs::read(&photos).unwrap();
-    let suite = scene.scratch.file("many.toml", MANY_CELLS);
+    let suite = scene.scratch.suite(MANY_CELLS);
     scene.plug(&Card::new(&mine), "/dev/sda");
     if back == Back::AnotherNode {
         // Something else holds the node, so that it is not free when the reader comes back.
         scene.machine.start("exec 4</dev/sda; exec sleep 1000");
     }
-    let run = scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite.display()));
+    let run = scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite));
     if chance.below(5) > 0 {
         scene.cells(1 + chance.below(12) as u32);
     }

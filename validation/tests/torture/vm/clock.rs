@@ -12,11 +12,10 @@ const STEPS: [i64; 2] = [86_400 * 400, -86_400 * 440];
 
 fn set_meanwhile(scene: &mut Scene<'_>) {
     let card = Card::new(&scene.used_card("card"));
-    let suite = scene.scratch.file("many.toml", MANY_CELLS);
+    let suite = scene.scratch.suite(MANY_CELLS);
     scene.plug(&card, "/dev/sda");
     for step in STEPS {
-        let run =
-            scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite.display()));
+        let run = scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite));
         scene.cells(1);
         scene.machine.done(&format!("date -s @$(( $(date +%s) + {step} ))"));
         let ran = scene.machine.wait(&run);

@@ -8,37 +8,8 @@ use record::units::{Bytes, GIB, decimal, significant};
 
 use super::{Shown, shown};
 
-/// Words around a number (`#`; other numbers are `N`) which say that it is not a figure of the
-/// record, and what it is.
-const OTHER: &[(&str, &str)] = &[
-    ("video at # Mbit/s", "the rate of a recording: what the use needs"),
-    ("SD card up to # GB", "a limit of the SD specification"),
-    ("SD card above # GB", "a limit of the SD specification"),
-    ("sequential writes of at least # MB/s", "what a class demands"),
-    ("(sequential writes of # MB/s)", "what a class demands"),
-    ("I/Os took # s or more", "the time from which an I/O counts as hanging"),
-    ("of both N KiB and # KiB", "sizes that were not tested"),
-    ("Between # MiB and", "a place: between two marks of the probe"),
-    ("Between N MiB and # MiB", "a place: between two marks of the probe"),
-    ("places between N GiB and # GiB", "a place, rounded outwards"),
-    ("fail between N GiB and # GiB", "a place, rounded outwards"),
-    ("reads reach # MB/s (median)", "of a curve over the whole medium"),
-    ("MB/s (median), N MB/s to # MB/s", "of a curve over the whole medium"),
-    ("throttles when hot: # GB/s falls", "a level of a curve"),
-    ("fast cache recovers: # %", "a share of a cache, out of two curves"),
-    ("N s, # % after", "a share of a cache, out of two curves"),
-    ("test `verify`, about # min", "the time of another test, by two rates"),
-    ("test `verify`, about # h", "the time of another test, by two rates"),
-    ("and takes about # min", "the time of another test, by two rates"),
-    ("and takes about # h", "the time of another test, by two rates"),
-    ("after a pause of # s", "a setting of the test"),
-    ("after a pause of # min N s", "a setting of the test"),
-    ("a pause of N min # s", "a setting of the test"),
-    (
-        "reach N MB/s (# MB/s to N GB/s)",
-        "an end of an interval, which the table has in the other unit",
-    ),
-];
+/// Words around a number which say that it is not a figure of the record.
+const OTHER: &str = include_str!("no_figures.txt");
 
 const RATES: [&str; 5] = ["IOPS", "B/s", "kB/s", "MB/s", "GB/s"];
 const OTHER_UNITS: [&str; 17] = [
@@ -61,7 +32,10 @@ impl Quantity {
 
     /// True if the sentence says that it is something other than a figure.
     fn is_other(&self) -> bool {
-        OTHER.iter().any(|(words, _)| self.context.contains(words))
+        OTHER
+            .lines()
+            .filter_map(|line| line.split_once(" | "))
+            .any(|(words, _)| self.context.contains(words))
     }
 }
 

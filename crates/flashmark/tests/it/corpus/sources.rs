@@ -8,104 +8,26 @@ use serde_json::Value;
 use super::{RECORDS, stored};
 use crate::support::{Flashmark, Scratch};
 
-/// A record that a command makes again: virtual time, or the output of another tool.
+/// The records that a command makes again: names, commands, and faults that are added to the profile of
+/// the medium.
+const SOURCES: &str = include_str!("../../../../../fixtures/records/sources.txt");
+
 struct Source {
-    /// Name of the record and of its golden file.
     name: &'static str,
-    /// The command; `FIXTURES` stands for the directory of that name, `DECISIVE` for the tests of
-    /// that name.
     command: &'static str,
-    /// A fault that is added to the profile of the medium.
     fault: &'static str,
 }
 
-const fn source(name: &'static str, command: &'static str) -> Source {
-    Source { name, command, fault: "" }
-}
-
-const fn faulty(name: &'static str, command: &'static str, fault: &'static str) -> Source {
-    Source { name, command, fault }
+fn sources() -> impl Iterator<Item = Source> {
+    SOURCES.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let (name, rest) = line.split_once(" | ").unwrap();
+        let (command, fault) = rest.split_once(" | ").unwrap_or((rest, ""));
+        Source { name, command, fault }
+    })
 }
 
 /// Tests of `standard` that decide on a use.
 const DECISIVE: &str = "capacity,prime,random-write,sequential-write,sequential-read,random-read,flush-cost,log-append";
-
-/// Media of every kind with each suite, faults, a replay, and output of other tools.
-const SOURCES: &[Source] = &[
-    source("standard-a1", "run sim:a1 --suite standard --only DECISIVE"),
-    source("standard-a2-cq", "run sim:a2-cq --suite standard --only DECISIVE"),
-    source("standard-class10", "run sim:class10 --suite standard --only DECISIVE"),
-    source("standard-class10-bypass", "run sim:class10-bypass --suite standard --only DECISIVE"),
-    source("standard-sd-worst", "run sim:sd-worst --suite standard --only DECISIVE"),
-    source(
-        "standard-cf-kingston-266x",
-        "run sim:cf-kingston-266x --suite standard --only DECISIVE",
-    ),
-    source("standard-usb2-cruzer", "run sim:usb2-cruzer --suite standard --only DECISIVE"),
-    source("standard-usb3-modern", "run sim:usb3-modern --suite standard --only DECISIVE"),
-    source("standard-emmc", "run sim:emmc --suite standard --only DECISIVE"),
-    source("standard-ssd", "run sim:ssd --suite standard --only DECISIVE"),
-    source("standard-disk-5400", "run sim:disk-5400 --suite standard --only DECISIVE"),
-    source("standard-span-cheat-64", "run sim:span-cheat-64 --suite standard --only DECISIVE"),
-    source("standard-flush-liar", "run sim:flush-liar --suite standard --only DECISIVE"),
-    source("standard-zero-cheat", "run sim:zero-cheat --suite standard --only DECISIVE"),
-    source(
-        "standard-work",
-        "run sim:a1 --suite standard --only prime,zero-fill,commit,record-ops,ext2-format,ext2-fill,seek",
-    ),
-    source("full-span-cheat-64", "run sim:span-cheat-64 --suite full --only random-write,prime"),
-    source("full-class10", "run sim:class10 --suite full --only prime,sustained"),
-    source("full-throttler", "run sim:throttler --suite full --only sustained"),
-    source("full-ssd-pslc", "run sim:ssd-pslc --suite full --only sustained"),
-    source("full-zero-cheat", "run sim:zero-cheat --suite full --only content-sweep"),
-    source("full-span-cheat-16", "run sim:span-cheat-16 --suite full --only span-sweep"),
-    source("full-open-aus", "run sim:class10 --suite full --only open-aus"),
-    source("full-write-unit", "run sim:class10 --suite full --only write-unit,align-read"),
-    source("full-misalign", "run sim:class10 --suite full --only prime,misalign"),
-    source("full-disk-7200", "run sim:disk-7200 --suite full --only whole-view,seek"),
-    source("quick-class6", "run sim:class6 --suite quick"),
-    source("quick-claims", "run sim:class10 --suite quick --claim class=10,app=A1"),
-    source("quick-disk-7200", "run sim:disk-7200 --suite quick"),
-    source("quick-fake-limbo", "run sim:fake-limbo --suite quick"),
-    source("check-a1", "check sim:a1"),
-    source("check-logger", "check sim:class10 --for logger"),
-    source("check-fake-wrap", "check sim:fake-wrap"),
-    source("check-chain", "check sim:chain --for camera"),
-    source("check-flush-liar", "check sim:flush-liar --for database"),
-    source("check-worn", "check sim:worn"),
-    faulty(
-        "check-hanging",
-        "check sim:a1 --budget 5m",
-        "kind = \"hang\"\nlasts = \"20 s\"\ntimes = 1000000\ndirection = \"read\"\noffset = \"14 GiB\"",
-    ),
-    faulty("check-unplugged", "check sim:a1", "kind = \"vanish\"\nafter = \"12 s\""),
-    faulty(
-        "check-corrupting",
-        "check sim:a1",
-        "kind = \"corruption\"\nshare = 0.01\nafter_written = \"1 MiB\"",
-    ),
-    faulty(
-        "quick-read-only",
-        "run sim:a1 --suite quick",
-        "kind = \"read-only\"\nafter_written = \"600 MiB\"",
-    ),
-    faulty(
-        "quick-read-errors",
-        "run sim:a1 --suite quick",
-        "kind = \"medium-error\"\ndirection = \"read\"\noffset = \"16 GiB\"\nsize = \"64 MiB\"",
-    ),
-    source("replay-a1", "replay FIXTURES/traces/fio-randrw-ext4.iolog sim:a1 --speed max"),
-    source("import-fio", "import FIXTURES/import/fio_randwrite-4k-qd1.json"),
-    source("import-iozone", "import FIXTURES/import/iozone_O.txt"),
-    source("import-dd", "import FIXTURES/import/dd_sweep_transcript.txt"),
-    source("import-hdparm", "import FIXTURES/import/hdparm_tT.txt"),
-    source("import-kdiskmark", "import FIXTURES/import/kdiskmark.txt"),
-    source("import-crystaldiskmark", "import FIXTURES/import/crystaldiskmark_8.txt"),
-    source("import-f3-damaged", "import FIXTURES/import/f3read_damaged.txt"),
-    source("import-f3probe", "import FIXTURES/import/f3probe_limbo.txt"),
-    source("import-flashbench", "import FIXTURES/import/flashbench_card_12.txt"),
-    source("import-bonnie", "import FIXTURES/import/bonnie_2.00.txt"),
-];
 
 /// Largest record of the corpus.
 pub(super) const MAX_BYTES: usize = 40_000;
@@ -120,7 +42,7 @@ const THINNER: [(usize, usize); 9] =
 #[ignore = "writes fixtures/records anew"]
 fn records_are_made_anew() {
     let wanted = std::env::var("FLASHMARK_RECORDS").unwrap_or_default();
-    for source in SOURCES.iter().filter(|it| it.name.contains(&wanted)) {
+    for source in sources().filter(|it| it.name.contains(&wanted)) {
         let text = thin(&source.made(), source.name);
         fs::write(format!("{RECORDS}/{}.json", source.name), text).unwrap();
     }
@@ -130,11 +52,8 @@ fn records_are_made_anew() {
 #[test]
 fn every_source_has_its_record() {
     let names: Vec<String> = stored().into_iter().map(|(name, _)| name).collect();
-    let missing: Vec<&str> = SOURCES
-        .iter()
-        .map(|it| it.name)
-        .filter(|name| !names.iter().any(|it| it == name))
-        .collect();
+    let missing: Vec<&str> =
+        sources().map(|it| it.name).filter(|name| !names.iter().any(|it| it == name)).collect();
     assert_eq!(missing, [""; 0]);
 }
 
@@ -149,7 +68,8 @@ impl Source {
             let target = words.iter_mut().find(|word| word.starts_with("sim:")).unwrap();
             let profile = flashmark.done(&["sim", "show", &target["sim:".len()..]]).out;
             let file = format!("{}.toml", self.name);
-            scratch.file(&file, format!("{profile}\n[[fault]]\n{}\n", self.fault));
+            scratch
+                .file(&file, format!("{profile}\n[[fault]]\n{}\n", self.fault.replace(", ", "\n")));
             *target = format!("sim:{file}");
         }
         if self.command.contains("sim:") {

@@ -7,104 +7,35 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::super::support::{Flashmark, Scratch, eventually};
-use super::holding::{Attached, Holder, Undo, mounted, python, tried};
-use super::{Arranged, Case, Compared, Stage};
+use super::super::support::{Flashmark, LoopDevice, Scratch, eventually};
+use super::holding::{Holder, Undo, attached, mounted, python, tried};
+use super::{Arranged, Case, Compared, Program, Stage};
 
 pub const CASES: &[Case] = &[
-    Case { name: "loop by path", arrange: || by_loop(LoopCase::Path, false) },
-    Case { name: "loop by path, mounted", arrange: || by_loop(LoopCase::Path, true) },
-    Case { name: "loop, renamed", arrange: || by_loop(LoopCase::Renamed, false) },
-    Case { name: "loop, renamed, mounted", arrange: || by_loop(LoopCase::Renamed, true) },
-    Case { name: "loop by another hard link", arrange: || by_loop(LoopCase::HardLink, false) },
-    Case {
-        name: "loop by another hard link, mounted",
-        arrange: || by_loop(LoopCase::HardLink, true),
-    },
-    Case { name: "loop by a name that is deleted", arrange: || by_loop(LoopCase::Deleted, false) },
-    Case {
-        name: "loop by a name that is deleted, mounted",
-        arrange: || by_loop(LoopCase::Deleted, true),
-    },
-    Case { name: "loop through a bind mount", arrange: || by_loop(LoopCase::BindMount, false) },
-    Case {
-        name: "loop through a bind mount, mounted",
-        arrange: || by_loop(LoopCase::BindMount, true),
-    },
-    Case {
-        name: "loop from another mount namespace",
-        arrange: || by_loop(LoopCase::Elsewhere, false),
-    },
-    Case {
-        name: "loop from another mount namespace, mounted",
-        arrange: || by_loop(LoopCase::Elsewhere, true),
-    },
-    Case {
-        name: "loop, seen through a symbolic link",
-        arrange: || by_loop(LoopCase::SymbolicLink, false),
-    },
-    Case { name: "swap file", arrange: swap_file },
-    Case {
-        name: "open for reading and writing",
-        arrange: || held("f=open(path,'r+b')", "held open for writing by"),
-    },
-    Case {
-        name: "open for appending",
-        arrange: || held("f=open(path,'ab')", "held open for writing by"),
-    },
-    Case { name: "open for writing by a hard link", arrange: by_hard_link },
-    Case {
-        name: "shared writable mapping, descriptor closed",
-        arrange: || held(MAPPED, "mapped for writing by"),
-    },
-    Case {
-        name: "flock, exclusive",
-        arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_EX)", "locked (flock) by"),
-    },
-    Case {
-        name: "flock, shared",
-        arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)", "locked (flock) by"),
-    },
-    Case {
-        name: "POSIX write lock",
-        arrange: || held("f=open(path,'r+b');fcntl.lockf(f,fcntl.LOCK_EX)", "by"),
-    },
-    Case {
-        name: "POSIX read lock",
-        arrange: || {
-            held("f=open(path,'rb');fcntl.lockf(f,fcntl.LOCK_SH)", "locked (POSIX lock) by")
-        },
-    },
-    Case { name: "OFD read lock", arrange: || held(OFD_READ, "locked (OFD lock) by") },
-    Case {
-        name: "read lease",
-        arrange: || {
-            held(
-                "f=open(path,'rb');fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_RDLCK)",
-                "locked (lease) by",
-            )
-        },
-    },
-    Case { name: "write lease", arrange: write_lease },
-    Case { name: "a virtual machine", arrange: || virtual_machine(Stage::file(), "") },
-    Case {
-        name: "a virtual machine that only reads",
-        arrange: || virtual_machine(Stage::file(), ",readonly=on"),
-    },
-    Case { name: "a process in a container", arrange: || container(Stage::file()) },
-    Case { name: "a process of another user", arrange: another_user },
-    Case {
-        name: "a process whose first thread has ended",
-        arrange: || held(FIRST_THREAD_ENDED, "held open for writing by"),
-    },
-    Case { name: "a descriptor on its way from process to process", arrange: in_flight },
-    Case { name: "another run that writes", arrange: || another_run(Stage::file(), true) },
-    Case { name: "another run that reads", arrange: || another_run(Stage::file(), false) },
+    ("loop by path", || by_loop(LoopCase::Path, false)),
+    ("loop by path, mounted", || by_loop(LoopCase::Path, true)),
+    ("loop, renamed", || by_loop(LoopCase::Renamed, false)),
+    ("loop, renamed, mounted", || by_loop(LoopCase::Renamed, true)),
+    ("loop by another hard link", || by_loop(LoopCase::HardLink, false)),
+    ("loop by another hard link, mounted", || by_loop(LoopCase::HardLink, true)),
+    ("loop by a name that is deleted", || by_loop(LoopCase::Deleted, false)),
+    ("loop by a name that is deleted, mounted", || by_loop(LoopCase::Deleted, true)),
+    ("loop through a bind mount", || by_loop(LoopCase::BindMount, false)),
+    ("loop through a bind mount, mounted", || by_loop(LoopCase::BindMount, true)),
+    ("loop from another mount namespace", || by_loop(LoopCase::Elsewhere, false)),
+    ("loop from another mount namespace, mounted", || by_loop(LoopCase::Elsewhere, true)),
+    ("loop, seen through a symbolic link", || by_loop(LoopCase::SymbolicLink, false)),
+    ("swap file", swap_file),
+    ("open for writing by a hard link", by_hard_link),
+    ("write lease", write_lease),
+    ("a virtual machine", || virtual_machine(Stage::file(), "")),
+    ("a virtual machine that only reads", || virtual_machine(Stage::file(), ",readonly=on")),
+    ("a process in a container", || container(Stage::file())),
+    ("a process of another user", another_user),
+    ("a descriptor on its way from process to process", in_flight),
+    ("another run that writes", || another_run(Stage::file(), true)),
+    ("another run that reads", || another_run(Stage::file(), false)),
 ];
-
-/// Lines of Python that take an open file description lock; F_OFD_SETLK is 37.
-const OFD_READ: &str =
-    "f=open(path,'rb');fcntl.fcntl(f,37,struct.pack('hhqqi4x',fcntl.F_RDLCK,0,0,0,0))";
 
 /// Lines of Python that take a lease; the signal that a broken lease sends must not end the holder.
 const WRITE_LEASE: &str = "import signal;signal.signal(signal.SIGIO,signal.SIG_IGN);f=open(path,'r+b');fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_WRLCK)";
@@ -127,7 +58,9 @@ threading.Thread(target=stay).start()
 ctypes.CDLL(None).pthread_exit(None)";
 
 fn write_lease() -> Arranged {
-    Ok(held(WRITE_LEASE, "held open for writing by")?.comparing(Compared::Times))
+    let program =
+        Program { on_medium: false, code: WRITE_LEASE, words: "held open for writing by" };
+    Ok(program.holding()?.comparing(Compared::Times))
 }
 
 enum LoopCase {
@@ -149,36 +82,36 @@ fn by_loop(loop_case: LoopCase, with_mount: bool) -> Arranged {
     tried("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()])?;
     let mut keep: Vec<Box<dyn std::any::Any>> = Vec::new();
     let mut target = inner.join("image");
-    let attached = match loop_case {
-        LoopCase::Path => Attached::over(&image)?,
+    let device = match loop_case {
+        LoopCase::Path => attached(&image, &[])?,
         LoopCase::Renamed => {
-            let attached = Attached::over(&image)?;
+            let device = attached(&image, &[])?;
             target = inner.join("other name");
             fs::rename(&image, &target).unwrap();
-            attached
+            device
         }
         LoopCase::HardLink => {
             target = scratch.at("link");
             fs::hard_link(&image, &target).unwrap();
-            Attached::over(&image)?
+            attached(&image, &[])?
         }
         LoopCase::Deleted => {
             target = scratch.at("link");
             fs::hard_link(&image, &target).unwrap();
-            let attached = Attached::over(&image)?;
+            let device = attached(&image, &[])?;
             fs::remove_file(&image).unwrap();
-            attached
+            device
         }
         LoopCase::BindMount => {
             let outer = scratch.directory("outer");
             keep.push(Box::new(mounted(&["--bind", inner.to_str().unwrap()], &outer)?));
             target = outer.join("image");
-            Attached::over(&image)?
+            attached(&image, &[])?
         }
         LoopCase::SymbolicLink => {
             target = scratch.at("link");
             std::os::unix::fs::symlink(&image, &target).unwrap();
-            Attached::over(&image)?
+            attached(&image, &[])?
         }
         LoopCase::Elsewhere => {
             let (outer, note) = (scratch.directory("outer"), scratch.at("node"));
@@ -189,15 +122,15 @@ fn by_loop(loop_case: LoopCase, with_mount: bool) -> Arranged {
             );
             keep.push(Box::new(Holder::elsewhere(&script)?));
             let node = fs::read_to_string(&note).unwrap();
-            Attached::known(Path::new(node.trim()))
+            LoopDevice::known(node.trim())
         }
     };
-    let (node, name) = (attached.word().to_owned(), attached.name().to_owned());
+    let (node, name) = (device.word().to_owned(), device.name().to_owned());
     let mut stage = Stage::new(scratch, &target)
         .unchanged(&target)
         .refused_with(format!("the content of {name}"))
         .keeps(keep)
-        .keeps(attached);
+        .keeps(device);
     if with_mount {
         let at = stage.scratch.directory("mnt");
         // read-only, so that the file system itself does not change what is compared
@@ -209,19 +142,11 @@ fn by_loop(loop_case: LoopCase, with_mount: bool) -> Arranged {
 fn swap_file() -> Arranged {
     let stage = Stage::file();
     tried("chmod", &["600", &stage.target])?;
-    tried("mkswap", &[&stage.target])?;
+    tried("mkswap", stage.target.as_str())?;
     tried("swapon", &["--priority", "0", &stage.target])?;
     let undo = Undo::by(&["swapoff", &stage.target]);
     // Renamed: /proc/swaps follows the name, the identity stays.
     Ok(stage.comparing(Compared::FirstPage).refused_with("swap space").keeps(undo))
-}
-
-/// A process that holds the file by these lines of Python.
-fn held(code: &str, reason: &str) -> Arranged {
-    let stage = Stage::file();
-    let holder = Holder::python(Path::new(&stage.target), code)?;
-    let name = holder.name();
-    Ok(stage.refused_with(reason).refused_with("python3").refused_with(name).keeps(holder))
 }
 
 fn by_hard_link() -> Arranged {
@@ -317,10 +242,9 @@ impl Drop for Run {
 /// Another run on the same target, in the middle of its work.
 fn running(target: &str, more: &[&str]) -> Run {
     let flashmark = Flashmark::new();
-    let suite = flashmark.home().join("suite.toml");
-    let test = "[[test]]\nname = \"sequential-read\"\nblock = \"64KiB\"\nspan = \"8MiB\"\ntotal = \"100TiB\"\nmin_time = \"15m\"\nmax_time = \"15m\"\n";
-    fs::write(&suite, format!("name = \"long\"\n\n{test}")).unwrap();
-    let words = ["run", target, "--suite", suite.to_str().unwrap(), "--quiet"];
+    let suite = Scratch::new();
+    let test = "sequential-read block=64KiB span=8MiB total=100TiB min_time=15m max_time=15m";
+    let words = ["run", target, "--suite", &suite.suite(test), "--quiet"];
     let mut run = Run(flashmark.start(&[&words[..], more].concat()), flashmark);
     eventually("the other run", || {
         assert_eq!(run.ended(), None, "the other run");

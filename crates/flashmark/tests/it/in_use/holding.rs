@@ -1,10 +1,10 @@
 //! Programs that hold a target, loop devices and mounts for the cases; all undone when dropped.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::super::support::{Ran, left_everywhere};
+use super::super::support::{LoopDevice, Ran, Typed, left_everywhere};
 
 /// True in a virtual machine in which modules may be loaded and everything must be there.
 pub fn in_machine_made_for_it() -> bool {
@@ -24,9 +24,9 @@ pub fn driver(name: &str, module: &str) -> Result<(), String> {
 }
 
 /// Runs a tool that should succeed; returns its output, or the reason why it cannot be used.
-pub fn tried(program: &str, words: &[&str]) -> Result<String, String> {
+pub fn tried(program: &str, words: impl Typed) -> Result<String, String> {
     let output = Command::new(program)
-        .args(words)
+        .args(words.words())
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{program}: {error}"))?;
@@ -73,14 +73,8 @@ impl Holder {
     /// Runs a script of the shell in a mount namespace of its own; its mounts are not seen outside.
     pub fn elsewhere(script: &str) -> Result<Holder, String> {
         let script = format!("set -e; {script}; echo ready; read line");
-        Holder::start(Command::new("unshare").args([
-            "--mount",
-            "--propagation",
-            "private",
-            "sh",
-            "-c",
-            &script,
-        ]))
+        let words = ["--mount", "--propagation", "private", "sh", "-c", &script];
+        Holder::start(Command::new("unshare").args(words))
     }
 
     /// Name of the holder in a refusal: "(process 4242)".
@@ -99,85 +93,22 @@ impl Drop for Holder {
 /// Command for Python that does this with `path`, its first argument, prints "ready" and stays
 /// until its input ends.
 pub fn python(code: &str) -> Command {
-    let mut command = Command::new(if Path::new("/usr/bin/python3").exists() {
-        "/usr/bin/python3"
-    } else {
-        "python3"
-    });
+    let own = "/usr/bin/python3";
+    let mut command = Command::new(if Path::new(own).exists() { own } else { "python3" });
     let head = "import sys,os,fcntl,mmap,struct,socket,threading,ctypes,time\npath=sys.argv[1]\n";
     command.args(["-c", &format!("{head}{code}\nprint('ready',flush=True)\nsys.stdin.read()\n")]);
     command
 }
 
-/// A loop device, detached when dropped unless another one has taken its place.
-pub struct Attached {
-    pub node: PathBuf,
-    sequence: String,
+/// The node of a small partition of this number, the first or the second.
+pub fn partition(device: &LoopDevice, number: u32) -> String {
+    device.partition(number, u64::from(number) * 8 - 7, 7)
 }
 
-impl Attached {
-    pub fn over(file: impl AsRef<Path>) -> Result<Attached, String> {
-        Attached::with(file, &[])
-    }
-
-    pub fn with(file: impl AsRef<Path>, options: &[&str]) -> Result<Attached, String> {
-        let node = tried(
-            "losetup",
-            &[&["--find", "--show"], options, &[file.as_ref().to_str().unwrap()]].concat(),
-        )?;
-        Ok(Attached::known(Path::new(&node)))
-    }
-
-    /// A loop device that another program has attached.
-    pub fn known(node: &Path) -> Attached {
-        Attached { node: node.to_owned(), sequence: sequence(node) }
-    }
-
-    pub fn word(&self) -> &str {
-        self.node.to_str().unwrap()
-    }
-
-    /// Kernel name: "loop3".
-    pub fn name(&self) -> &str {
-        self.word().trim_start_matches("/dev/")
-    }
-
-    /// Adds a partition that only the kernel knows; returns its node.
-    pub fn partition(&self, index: u32) -> Result<PathBuf, String> {
-        let start = (u64::from(index) - 1) * 8 * 2048 + 2048;
-        tried("addpart", &[self.word(), &index.to_string(), &start.to_string(), "14336"])?;
-        let node = PathBuf::from(format!("{}p{index}", self.word()));
-        let made = super::super::support::eventually("the node of a partition", || {
-            node.exists().then(|| node.clone())
-        });
-        Ok(made)
-    }
-}
-
-fn sequence(node: &Path) -> String {
-    let name = node.file_name().unwrap().to_str().unwrap();
-    std::fs::read_to_string(format!("/sys/block/{name}/diskseq")).unwrap_or_default()
-}
-
-impl Drop for Attached {
-    fn drop(&mut self) {
-        if sequence(&self.node) != self.sequence {
-            return;
-        }
-        for index in 1..=2 {
-            let partition = format!("{}p{index}", self.word());
-            // a namespace whose last process was just killed unmounts in its own time
-            for _ in 0..50 {
-                if !Path::new(&partition).exists()
-                    || tried("delpart", &[self.word(), &index.to_string()]).is_ok()
-                {
-                    break;
-                }
-                std::thread::sleep(std::time::Duration::from_millis(100));
-            }
-        }
-        let _ = tried("losetup", &["--detach", self.word()]);
-    }
+/// A loop device over this file, or the reason why it cannot be.
+pub fn attached(file: impl AsRef<Path>, options: &[&str]) -> Result<LoopDevice, String> {
+    let words = [&["--find", "--show"], options, &[file.as_ref().to_str().unwrap()]].concat();
+    Ok(LoopDevice::known(&tried("losetup", &words)?))
 }
 
 /// Command that is run when this is dropped.

@@ -4,75 +4,21 @@ use std::fs;
 use std::path::Path;
 
 use super::super::support::Scratch;
-use super::holding::{Attached, Holder, mounted};
+use super::holding::{Holder, attached, mounted, partition};
 use super::media::medium;
 use super::{Arranged, Case, Stage};
 
-pub const CASES: &[Case] = &[
-    Case { name: "a file that is only read by another", arrange: || held("f=open(path,'rb')") },
-    Case {
-        name: "a file that another has a path to (O_PATH)",
-        arrange: || held("f=os.open(path,os.O_PATH)"),
-    },
-    Case {
-        name: "a file mapped for reading by another",
-        arrange: || held("f=open(path,'rb');m=mmap.mmap(f.fileno(),4096,prot=mmap.PROT_READ)"),
-    },
-    Case {
-        name: "a file mapped privately by another",
-        arrange: || held("f=open(path,'rb');m=mmap.mmap(f.fileno(),4096,flags=mmap.MAP_PRIVATE)"),
-    },
-    Case {
-        name: "a file that was just written and closed",
-        arrange: || held("open(path,'r+b').close()"),
-    },
-    Case { name: "a file with two hard links", arrange: two_links },
-    Case { name: "a file beside a lock file", arrange: lock_file },
-    Case { name: "a file with the inode number of one that is written", arrange: same_inode },
-    Case {
-        name: "a file made anew under the name of one that a loop device has",
-        arrange: made_anew,
-    },
-    Case {
-        name: "a file that is open for writing for a moment",
-        arrange: || held("f=open(path,'r+b');threading.Timer(0.2,f.close).start()"),
-    },
-    Case { name: "a loop device with nothing on it", arrange: || held_medium("pass") },
-    Case {
-        name: "a medium that is only read by another",
-        arrange: || held_medium("f=open(path,'rb')"),
-    },
-    Case {
-        name: "a medium that another has a path to (O_PATH)",
-        arrange: || held_medium("f=os.open(path,os.O_PATH)"),
-    },
-    Case { name: "a medium with partitions and no mounts", arrange: partitions },
-    Case {
-        name: "a medium that is open for writing for a moment",
-        arrange: || held_medium("f=open(path,'r+b');threading.Timer(0.2,f.close).start()"),
-    },
-    Case {
-        name: "a medium that is locked for a moment, as udev does",
-        arrange: || {
-            held_medium(
-                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH);threading.Timer(0.2,f.close).start()",
-            )
-        },
-    },
-    Case { name: "a medium beside one that is written", arrange: beside },
+pub const FILES: &[Case] = &[
+    ("a file with two hard links", two_links),
+    ("a file beside a lock file", lock_file),
+    ("a file with the inode number of one that is written", same_inode),
+    ("a file made anew under the name of one that a loop device has", made_anew),
 ];
 
-fn held(code: &str) -> Arranged {
-    let stage = Stage::file();
-    let holder = Holder::python(Path::new(&stage.target), code)?;
-    Ok(stage.keeps(holder))
-}
-
-fn held_medium(code: &str) -> Arranged {
-    let (stage, attached) = medium()?;
-    let holder = Holder::python(&attached.node, code)?;
-    Ok(stage.keeps(attached).keeps(holder))
-}
+pub const MEDIA: &[Case] = &[
+    ("a medium with partitions and no mounts", partitions),
+    ("a medium beside one that is written", beside),
+];
 
 fn two_links() -> Arranged {
     let stage = Stage::file();
@@ -95,9 +41,9 @@ fn same_inode() -> Arranged {
         let image = scratch.at(&format!("{name}.image"));
         fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
         super::holding::tried("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()])?;
-        let (attached, at) = (Attached::over(&image)?, scratch.directory(name));
-        let mount = mounted(&[attached.word()], &at)?;
-        keep.push(Box::new(attached));
+        let (device, at) = (attached(&image, &[])?, scratch.directory(name));
+        let mount = mounted(&[device.word()], &at)?;
+        keep.push(Box::new(device));
         keep.push(Box::new(mount));
         fs::write(at.join("image"), vec![1; 24 << 20]).unwrap();
         Ok::<_, String>(at.join("image"))
@@ -122,22 +68,22 @@ impl Drop for InOrder {
 
 fn made_anew() -> Arranged {
     let stage = Stage::file();
-    let attached = Attached::over(&stage.target)?;
+    let device = attached(&stage.target, &[])?;
     fs::remove_file(&stage.target).unwrap();
     stage.scratch.image("image", 24 << 20);
-    Ok(stage.keeps(attached))
+    Ok(stage.keeps(device))
 }
 
 fn partitions() -> Arranged {
-    let (stage, attached) = medium()?;
-    attached.partition(1)?;
-    attached.partition(2)?;
-    Ok(stage.keeps(attached))
+    let (stage, device) = medium()?;
+    partition(&device, 1);
+    partition(&device, 2);
+    Ok(stage.keeps(device))
 }
 
 fn beside() -> Arranged {
     let (stage, attached) = medium()?;
     let (other, written) = medium()?;
-    let holder = Holder::python(&written.node, "f=open(path,'r+b');fcntl.flock(f,fcntl.LOCK_EX)")?;
+    let holder = Holder::python(written.node(), "f=open(path,'r+b');fcntl.flock(f,fcntl.LOCK_EX)")?;
     Ok(stage.keeps(other).keeps(attached).keeps(written).keeps(holder))
 }

@@ -2,142 +2,62 @@
 
 use std::path::Path;
 
-use super::super::support::{EXT4, Scratch, tool};
-use super::files::{FIRST_THREAD_ENDED, MAPPED, another_run, container, virtual_machine};
-use super::holding::{Attached, Holder, Undo, driver, mounted, tried, unmount_by_name};
+use super::super::support::{EXT4, LoopDevice, Scratch, tool};
+use super::files::{another_run, container, virtual_machine};
+use super::holding::{Holder, Undo, attached, driver, mounted, partition, tried, unmount_by_name};
 use super::{Arranged, Case, Compared, Stage};
 
 pub const CASES: &[Case] = &[
-    Case { name: "mounted", arrange: || mounted_medium(false) },
-    Case { name: "a partition mounted", arrange: || mounted_medium(true) },
-    Case { name: "a partition mounted, itself named", arrange: || mounted_partition(1) },
-    Case { name: "a partition mounted, another one named", arrange: || mounted_partition(2) },
-    Case {
-        name: "a partition mounted, another one only read",
-        arrange: || mounted_partition(2).map(Stage::only_read),
-    },
-    Case { name: "mounted in another mount namespace", arrange: || mounted_elsewhere(false) },
-    Case {
-        name: "a partition mounted in another mount namespace",
-        arrange: || mounted_elsewhere(true),
-    },
-    Case { name: "unmounted by name, a file on it still open", arrange: lazily_unmounted },
-    Case { name: "swap", arrange: swap },
-    Case {
-        name: "held exclusively",
-        arrange: || {
-            held(
-                "f=os.open(path,os.O_RDONLY|os.O_EXCL)",
-                &[
-                    " is held open by another program or mounted out of sight (it is open in ",
-                    "python3",
-                    "); release it first, or choose another medium",
-                ],
-            )
-        },
-    },
-    Case { name: "held exclusively, with partitions", arrange: exclusive_with_partition },
-    Case {
-        name: "open for writing",
-        arrange: || held("f=open(path,'r+b')", &["is held open for writing by python3"]),
-    },
-    Case {
-        name: "open for writing, exclusively",
-        arrange: || {
-            held("f=os.open(path,os.O_RDWR|os.O_EXCL)", &["is held open for writing by python3"])
-        },
-    },
-    Case { name: "open for writing by another node", arrange: by_another_node },
-    Case {
-        name: "shared writable mapping, descriptor closed",
-        arrange: || held(MAPPED, &["is mapped for writing by python3"]),
-    },
-    Case {
-        name: "a process whose first thread has ended",
-        arrange: || held(FIRST_THREAD_ENDED, &["is held open for writing by python3"]),
-    },
-    Case {
-        name: "flock, exclusive",
-        arrange: || {
-            held(
-                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_EX)",
-                &["is locked (flock) by python3"],
-            )
-        },
-    },
-    Case {
-        name: "flock, shared",
-        arrange: || {
-            held(
-                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)",
-                &["is locked (flock) by python3"],
-            )
-        },
-    },
-    Case {
-        name: "POSIX read lock",
-        arrange: || {
-            held(
-                "f=open(path,'rb');fcntl.lockf(f,fcntl.LOCK_SH)",
-                &["is locked (POSIX lock) by python3"],
-            )
-        },
-    },
-    Case {
-        name: "the partition open for writing, the whole named",
-        arrange: || partition_and_whole(true),
-    },
-    Case {
-        name: "the whole open for writing, the partition named",
-        arrange: || partition_and_whole(false),
-    },
-    Case { name: "a virtual machine", arrange: || virtual_machine(attached_medium()?, "") },
-    Case {
-        name: "a virtual machine that only reads",
-        arrange: || virtual_machine(attached_medium()?, ",readonly=on"),
-    },
-    Case { name: "a process in a container", arrange: || container(attached_medium()?) },
-    Case {
-        name: "the file behind it open for writing",
-        arrange: || behind("f=open(path,'r+b')", "image is held open for writing by python3"),
-    },
-    Case {
-        name: "the file behind it locked",
-        arrange: || {
-            behind(
-                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)",
-                "image is locked (flock) by python3",
-            )
-        },
-    },
-    Case { name: "another run that writes", arrange: || another_run(attached_medium()?, true) },
-    Case { name: "another run that reads", arrange: || another_run(attached_medium()?, false) },
-    Case { name: "the disk of the running system", arrange: running_system },
-    Case {
-        name: "the disk of the running system, only read",
-        arrange: || running_system().map(Stage::only_read),
-    },
-    Case { name: "a file system in a process's hands (FUSE)", arrange: fuse },
+    ("mounted", || mounted_medium(false)),
+    ("a partition mounted", || mounted_medium(true)),
+    ("a partition mounted, itself named", || mounted_partition(1)),
+    ("a partition mounted, another one named", || mounted_partition(2)),
+    ("a partition mounted, another one only read", || mounted_partition(2).map(Stage::only_read)),
+    ("mounted in another mount namespace", || mounted_elsewhere(false)),
+    ("a partition mounted in another mount namespace", || mounted_elsewhere(true)),
+    ("unmounted by name, a file on it still open", lazily_unmounted),
+    ("swap", swap),
+    ("held exclusively, with partitions", exclusive_with_partition),
+    ("open for writing by another node", by_another_node),
+    ("the partition open for writing, the whole named", || partition_and_whole(true)),
+    ("the whole open for writing, the partition named", || partition_and_whole(false)),
+    ("a virtual machine", || virtual_machine(attached_medium()?, "")),
+    ("a virtual machine that only reads", || virtual_machine(attached_medium()?, ",readonly=on")),
+    ("a process in a container", || container(attached_medium()?)),
+    ("the file behind it open for writing", || {
+        behind("f=open(path,'r+b')", "image is held open for writing by python3")
+    }),
+    ("the file behind it locked", || {
+        behind(
+            "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)",
+            "image is locked (flock) by python3",
+        )
+    }),
+    ("another run that writes", || another_run(attached_medium()?, true)),
+    ("another run that reads", || another_run(attached_medium()?, false)),
+    ("the disk of the running system", running_system),
+    ("the disk of the running system, only read", || running_system().map(Stage::only_read)),
+    ("a file system in a process's hands (FUSE)", fuse),
 ];
 
 /// A loop device over a file of its own.
-pub fn medium() -> Result<(Stage, Attached), String> {
+pub fn medium() -> Result<(Stage, LoopDevice), String> {
     let mut stage = Stage::file();
-    let attached = Attached::over(&stage.target)?;
-    attached.word().clone_into(&mut stage.target);
-    let stage = stage.erased_as(attached.word());
-    Ok((stage, attached))
+    let device = attached(&stage.target, &[])?;
+    device.word().clone_into(&mut stage.target);
+    let stage = stage.erased_as(device.word());
+    Ok((stage, device))
 }
 
 /// The same, detached last.
-fn attached_medium() -> Arranged {
+pub fn attached_medium() -> Arranged {
     medium().map(|(stage, attached)| stage.keeps(attached))
 }
 
 /// The same with the first partition.
-fn partitioned() -> Result<(Stage, Attached, String), String> {
+fn partitioned() -> Result<(Stage, LoopDevice, String), String> {
     let (stage, attached) = medium()?;
-    let partition = attached.partition(1)?.to_str().unwrap().to_owned();
+    let partition = partition(&attached, 1);
     Ok((stage, attached, partition))
 }
 
@@ -166,11 +86,11 @@ fn mounted_medium(in_part: bool) -> Arranged {
 
 /// The first partition is mounted, and this one is the target.
 fn mounted_partition(named: u32) -> Arranged {
-    let (mut stage, attached, partition) = partitioned()?;
-    attached.partition(2)?;
-    make_filesystem(&partition);
+    let (mut stage, attached, first) = partitioned()?;
+    partition(&attached, 2);
+    make_filesystem(&first);
     let at = stage.scratch.directory("mnt");
-    let mount = mounted(&[QUIETLY, &[partition.as_str()]].concat(), &at)?;
+    let mount = mounted(&[QUIETLY, &[first.as_str()]].concat(), &at)?;
     stage.target = format!("{}p{named}", attached.word());
     let reason = format!(
         "'{}' is a partition of {name}, which is in use: {name}p1 is mounted at {}; unmount it first, or name a directory on it",
@@ -224,20 +144,9 @@ fn swap() -> Arranged {
     Ok(stage.comparing(Compared::FirstPage).refused_with(reason).keeps(attached).keeps(undo))
 }
 
-fn held(code: &str, reasons: &[&str]) -> Arranged {
-    let (stage, attached) = medium()?;
-    let holder = Holder::python(&attached.node, code)?;
-    let stage = reasons
-        .iter()
-        .fold(stage, |stage, words| stage.refused_with(*words))
-        .refused_with(holder.name());
-    let name = attached.name().to_owned();
-    Ok(stage.refused_with(name).keeps(attached).keeps(holder))
-}
-
 fn exclusive_with_partition() -> Arranged {
     let (stage, attached, _partition) = partitioned()?;
-    let holder = Holder::python(&attached.node, "f=os.open(path,os.O_RDONLY|os.O_EXCL)")?;
+    let holder = Holder::python(attached.node(), "f=os.open(path,os.O_RDONLY|os.O_EXCL)")?;
     let name = holder.name();
     Ok(stage
         .refused_with("held open by another program or mounted out of sight")

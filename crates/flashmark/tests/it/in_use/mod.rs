@@ -1,7 +1,7 @@
 //! Every way in which a file or a medium can be in use is refused, and the message names the
 //! holder; idle targets are accepted.
 //!
-//! A case arranges one way of being in use. Cases that the kernel of this machine cannot arrange
+//! A case arranges one way of being in use: a program of `held.txt`, or more. Cases that the kernel of this machine cannot arrange
 //! are counted and printed with the reason. In a virtual machine made for these tests
 //! (`FLASHMARK_VM=1`) the modules are loaded first, and a case that still cannot be arranged is a
 //! fault unless `FLASHMARK_WITHOUT` names it. `FLASHMARK_CASES` names the only cases to try.
@@ -21,6 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::support::{Flashmark, Ran, Scratch, has_root, sum};
+use holding::Holder;
 
 /// Commands that write to a target, each tried on every fourth case; on all of them where
 /// `FLASHMARK_ALL_COMMANDS` is set.
@@ -31,14 +32,54 @@ const TRACE: &str =
 /// Cases tried at a time: each waits a second for a use that may end by itself.
 const AT_A_TIME: usize = 8;
 
-/// One way of being in use, or of being idle.
-struct Case {
-    name: &'static str,
-    arrange: fn() -> Arranged,
-}
+/// One way of being in use, or of being idle, and how it is arranged.
+type Case = (&'static str, fn() -> Arranged);
 
 /// The arranged target, or the reason why it cannot be arranged here.
 type Arranged = Result<Stage, String>;
+
+type Arrange = Box<dyn Fn() -> Arranged + Sync>;
+
+/// A case that is a program: the kind of its target, what it does, and words of the refusal.
+struct Program {
+    on_medium: bool,
+    code: &'static str,
+    words: &'static str,
+}
+
+/// Every case of a group: the programs of `held.txt`, and others.
+fn cases(group: &str, others: &[Case]) -> Vec<(&'static str, Arrange)> {
+    let mut parts = include_str!("held.txt").split("\n## ");
+    let lines = parts.find_map(|part| part.strip_prefix(group)).unwrap_or_default().trim().lines();
+    let programs = lines.map(|line| {
+        let (name, rest) = line.split_once(" | ").unwrap();
+        let (code, words) = rest.split_once(" | ").unwrap_or((rest, ""));
+        let code = match code {
+            "MAPPED" => files::MAPPED,
+            "FIRST_THREAD_ENDED" => files::FIRST_THREAD_ENDED,
+            code => code,
+        };
+        let program = Program { on_medium: group.contains("media"), code, words };
+        let arrange = move || program.holding();
+        (name, Box::new(arrange) as Arrange)
+    });
+    let others = others.iter().map(|(name, arrange)| (*name, Box::new(*arrange) as Arrange));
+    programs.chain(others).collect()
+}
+
+impl Program {
+    fn holding(&self) -> Arranged {
+        let stage = if self.on_medium { media::attached_medium()? } else { Stage::file() };
+        let holder = Holder::python(Path::new(&stage.target), self.code)?;
+        if self.words.is_empty() {
+            return Ok(stage.keeps(holder));
+        }
+        let target = stage.target.trim_start_matches("/dev/").to_owned();
+        let words = self.words.split(" .. ").chain(["python3", &target]);
+        let stage = words.fold(stage, |stage, words| stage.refused_with(words));
+        Ok(stage.refused_with(holder.name()).keeps(holder))
+    }
+}
 
 /// What must not change of the image.
 #[derive(Clone, Copy)]
@@ -168,17 +209,10 @@ impl Stage {
     /// Fault in accepting the target for reading, if there is one.
     fn fault_in_taking(&self, _: &str) -> Option<String> {
         let flashmark = Flashmark::new();
-        let words = [
-            "run",
-            &self.target,
-            "--suite",
-            "quick",
-            "--quiet",
-            "--only",
-            "sequential-read",
-            "--time-limit",
-            "1s",
-        ];
+        let words = format!(
+            "run {} --suite quick --quiet --only sequential-read --time-limit 1s",
+            self.target
+        );
         let ran = flashmark.run(&words);
         (ran.code != Some(0)).then(|| format!("{ran}"))
     }
@@ -200,38 +234,39 @@ impl Drop for Stage {
 /// Faults of a case with these commands. A case whose holder ended by itself is arranged anew: the
 /// target was free then.
 fn faults_of(
-    case: &Case,
+    name: &str,
+    arrange: &dyn Fn() -> Arranged,
     commands: &[&str],
     fault: fn(&Stage, &str) -> Option<String>,
 ) -> Result<Vec<String>, String> {
     let mut ended = String::new();
     for _ in 0..3 {
-        let mut stage = (case.arrange)()?;
+        let mut stage = arrange()?;
         let found: Vec<_> = commands
             .iter()
             .filter_map(|command| fault(&stage, command))
-            .map(|fault| format!("{}: {fault}", case.name))
+            .map(|fault| format!("{name}: {fault}"))
             .collect();
         match stage.ended_by_itself() {
             Some(said) => ended = said,
             None => return Ok(found),
         }
     }
-    Ok(vec![format!("{}: what holds it ends by itself: {ended}", case.name)])
+    Ok(vec![format!("{name}: what holds it ends by itself: {ended}")])
 }
 
 /// Tries all cases; prints how many could be tried here, and why the others could not.
 #[allow(clippy::print_stderr, reason = "says what was left out")]
-fn try_all(what: &str, cases: &[Case], fault: fn(&Stage, &str) -> Option<String>) {
+fn try_all(what: &str, others: &[Case], fault: fn(&Stage, &str) -> Option<String>) {
     if !has_root() {
         return;
     }
     let only = std::env::var("FLASHMARK_CASES").ok();
     let all = std::env::var_os("FLASHMARK_ALL_COMMANDS").is_some();
-    let is_meant = |case: &&Case| {
-        only.as_ref().is_none_or(|only| only.split(',').any(|name| name == case.name))
-    };
-    let cases: Vec<&Case> = cases.iter().filter(is_meant).collect();
+    let mut cases = cases(what, others);
+    cases.retain(|(name, _)| {
+        only.as_ref().is_none_or(|only| only.split(',').any(|meant| meant == *name))
+    });
     let (next, faults, left_out) =
         (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -239,12 +274,12 @@ fn try_all(what: &str, cases: &[Case], fault: fn(&Stage, &str) -> Option<String>
             scope.spawn(|| {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(case) = cases.get(at) else { break };
+                    let Some((name, arrange)) = cases.get(at) else { break };
                     let in_turn = &COMMANDS[at % COMMANDS.len()..][..1];
                     let commands = if all { &COMMANDS[..] } else { in_turn };
-                    match faults_of(case, commands, fault) {
+                    match faults_of(name, arrange, commands, fault) {
                         Ok(found) => faults.lock().unwrap().extend(found),
-                        Err(why) => left_out.lock().unwrap().push((case.name, why)),
+                        Err(why) => left_out.lock().unwrap().push((*name, why)),
                     }
                 }
             });
@@ -284,5 +319,6 @@ fn a_medium_that_other_devices_are_made_of_is_refused() {
 
 #[test]
 fn what_is_idle_is_not_refused() {
-    try_all("idle", idle::CASES, Stage::fault_in_taking);
+    try_all("idle files", idle::FILES, Stage::fault_in_taking);
+    try_all("idle media", idle::MEDIA, Stage::fault_in_taking);
 }

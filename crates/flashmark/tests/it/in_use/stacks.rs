@@ -3,30 +3,27 @@
 use std::path::Path;
 
 use super::super::support::{Scratch, tool};
-use super::holding::{Attached, Holder, Undo, driver, mounted, tried, unmount_by_name};
+use super::holding::{Holder, Undo, attached, driver, mounted, partition, tried, unmount_by_name};
 use super::media::{QUIETLY, medium};
 use super::{Arranged, Case, Stage};
 
 pub const CASES: &[Case] = &[
-    Case { name: "a loop device over it", arrange: || looped(false) },
-    Case { name: "a loop device over its partition", arrange: || looped(true) },
-    Case { name: "a loop device over it, under another node's name", arrange: by_another_node },
-    Case { name: "a loop device over a loop device over it", arrange: twice },
-    Case { name: "a loop device over a file on it, unmounted by name", arrange: file_on_it },
-    Case { name: "a program writes to the loop device over it", arrange: program_above },
-    Case {
-        name: "a program writes to the medium below the named loop device",
-        arrange: program_below,
-    },
-    Case { name: "a program writes to another loop device over its file", arrange: program_beside },
-    Case { name: "btrfs member", arrange: btrfs },
-    Case { name: "dm-linear", arrange: linear },
-    Case { name: "LUKS", arrange: luks },
-    Case { name: "LVM", arrange: lvm },
-    Case { name: "MD", arrange: md },
-    Case { name: "bcache", arrange: bcache },
-    Case { name: "nbd", arrange: nbd },
-    Case { name: "zram that writes back to it", arrange: zram },
+    ("a loop device over it", || looped(false)),
+    ("a loop device over its partition", || looped(true)),
+    ("a loop device over it, under another node's name", by_another_node),
+    ("a loop device over a loop device over it", twice),
+    ("a loop device over a file on it, unmounted by name", file_on_it),
+    ("a program writes to the loop device over it", program_above),
+    ("a program writes to the medium below the named loop device", program_below),
+    ("a program writes to another loop device over its file", program_beside),
+    ("btrfs member", btrfs),
+    ("dm-linear", linear),
+    ("LUKS", luks),
+    ("LVM", lvm),
+    ("MD", md),
+    ("bcache", bcache),
+    ("nbd", nbd),
+    ("zram that writes back to it", zram),
 ];
 
 /// Words by which the program names a device that another one is made of.
@@ -37,9 +34,9 @@ fn part_of(lower: &str, upper: &str, what: &str) -> String {
 
 fn looped(in_part: bool) -> Arranged {
     let (stage, lower) = medium()?;
-    let below = if in_part { lower.partition(1)? } else { lower.node.clone() };
-    let upper = Attached::over(&below)?;
-    let reason = part_of(below.to_str().unwrap(), upper.word(), "loop");
+    let below = if in_part { partition(&lower, 1) } else { lower.word().to_owned() };
+    let upper = attached(&below, &[])?;
+    let reason = part_of(&below, upper.word(), "loop");
     let advice = "; release it first, or choose another medium";
     Ok(stage.refused_with(reason + advice).keeps(lower).keeps(upper))
 }
@@ -50,7 +47,7 @@ fn by_another_node() -> Arranged {
     let number = tool("stat", &["-c", "%Hr %Lr", lower.word()]);
     let (major, minor) = number.split_once(' ').unwrap();
     tried("mknod", &[node.to_str().unwrap(), "b", major, minor])?;
-    let upper = Attached::over(&node)?;
+    let upper = attached(&node, &[])?;
     // the name by which it was attached leads nowhere any more
     std::fs::remove_file(&node).unwrap();
     let reason = part_of(lower.word(), upper.word(), "loop");
@@ -59,8 +56,8 @@ fn by_another_node() -> Arranged {
 
 fn twice() -> Arranged {
     let (stage, lower) = medium()?;
-    let middle = Attached::over(&lower.node)?;
-    let upper = Attached::over(&middle.node)?;
+    let middle = attached(lower.node(), &[])?;
+    let upper = attached(middle.node(), &[])?;
     let reason = part_of(middle.word(), upper.word(), "loop");
     Ok(stage.refused_with(reason).keeps(lower).keeps(middle).keeps(upper))
 }
@@ -78,7 +75,7 @@ fn file_on_it() -> Arranged {
     }
     // Mounted for writing, the kernel itself would go on writing: ext4 still makes its inode tables.
     let mount = mounted(&[QUIETLY, &[lower.word()]].concat(), &at)?;
-    let upper = Attached::with(&inside, &["--read-only"])?;
+    let upper = attached(&inside, &["--read-only"])?;
     unmount_by_name(&at)?;
     drop(mount);
     let reason = part_of(lower.word(), upper.word(), "loop over a file on it");
@@ -87,16 +84,16 @@ fn file_on_it() -> Arranged {
 
 fn program_above() -> Arranged {
     let (stage, lower) = medium()?;
-    let upper = Attached::over(&lower.node)?;
-    let holder = Holder::python(&upper.node, "f=open(path,'r+b')")?;
+    let upper = attached(lower.node(), &[])?;
+    let holder = Holder::python(upper.node(), "f=open(path,'r+b')")?;
     let reason = part_of(lower.word(), upper.word(), "loop");
     Ok(stage.refused_with(reason).keeps(lower).keeps(upper).keeps(holder))
 }
 
 fn program_below() -> Arranged {
     let (mut stage, lower) = medium()?;
-    let upper = Attached::over(&lower.node)?;
-    let holder = Holder::python(&lower.node, "f=open(path,'r+b')")?;
+    let upper = attached(lower.node(), &[])?;
+    let holder = Holder::python(lower.node(), "f=open(path,'r+b')")?;
     stage.target = upper.word().to_owned();
     stage.erase = Some(stage.target.clone());
     let reason = format!("{} is held open for writing by python3", lower.name());
@@ -106,8 +103,8 @@ fn program_below() -> Arranged {
 
 fn program_beside() -> Arranged {
     let (stage, one) = medium()?;
-    let other = Attached::over(stage.image.as_deref().unwrap())?;
-    let holder = Holder::python(&other.node, "f=open(path,'r+b')")?;
+    let other = attached(stage.image.as_deref().unwrap(), &[])?;
+    let holder = Holder::python(other.node(), "f=open(path,'r+b')")?;
     let reason = format!("{} is held open for writing by python3", other.name());
     Ok(stage.refused_with(reason).keeps(one).keeps(other).keeps(holder))
 }
@@ -120,13 +117,13 @@ fn btrfs() -> Arranged {
     for image in &images {
         std::fs::File::create(image).unwrap().set_len(200 << 20).unwrap();
     }
-    let [one, two] = [Attached::over(&images[0])?, Attached::over(&images[1])?];
+    let [one, two] = [attached(&images[0], &[])?, attached(&images[1], &[])?];
     tried("mkfs.btrfs", &["-q", "-f", one.word(), two.word()])?;
     tried("btrfs", &["device", "scan", one.word(), two.word()])?;
     let at = scratch.directory("mnt");
     let mount = mounted(&[one.word()], &at)?;
     let reason = format!("{} is part of the mounted btrfs", two.name());
-    Ok(Stage::new(scratch, &two.node).refused_with(reason).keeps(one).keeps(two).keeps(mount))
+    Ok(Stage::new(scratch, two.node()).refused_with(reason).keeps(one).keeps(two).keeps(mount))
 }
 
 fn mapped(name: &str, table: &str) -> Result<Undo, String> {
@@ -151,20 +148,8 @@ fn luks() -> Arranged {
     let (stage, lower) = medium()?;
     let key = stage.scratch.file("key", "0123456789abcdef");
     let (key, name) = (key.to_str().unwrap().to_owned(), unique("luks"));
-    tried(
-        "cryptsetup",
-        &[
-            "luksFormat",
-            "--batch-mode",
-            "--type",
-            "luks1",
-            "--pbkdf-force-iterations",
-            "1000",
-            "--key-file",
-            &key,
-            lower.word(),
-        ],
-    )?;
+    let format = "luksFormat --batch-mode --type luks1 --pbkdf-force-iterations 1000 --key-file";
+    tried("cryptsetup", &format!("{format} {key} {}", lower.word()))?;
     tried("cryptsetup", &["open", "--key-file", &key, lower.word(), &name])?;
     let undo = Undo::by(&["cryptsetup", "close", &name]);
     let reason = format!("{} is part of dm-", lower.name());
@@ -187,19 +172,8 @@ fn md() -> Arranged {
     driver("md", "raid1")?;
     let (stage, lower) = medium()?;
     let node = "/dev/md/flashmark-it";
-    tried(
-        "mdadm",
-        &[
-            "--create",
-            node,
-            "--run",
-            "--force",
-            "--level=1",
-            "--raid-devices=1",
-            "--metadata=1.0",
-            lower.word(),
-        ],
-    )?;
+    let create = format!("--create {node} --run --force --level=1 --raid-devices=1 --metadata=1.0");
+    tried("mdadm", &format!("{create} {}", lower.word()))?;
     let undo = Undo::by(&["mdadm", "--stop", node]);
     let reason = format!("{} is part of md", lower.name());
     Ok(stage.refused_with(reason).refused_with("(MD)").keeps(lower).keeps(undo))
@@ -238,13 +212,10 @@ fn zram() -> Arranged {
     let number = std::fs::read_to_string("/sys/class/zram-control/hot_add")
         .map_err(|error| error.to_string())?;
     let number = number.trim().to_owned();
-    let remove = Undo::by(&[
-        "sh",
-        "-c",
-        &format!(
-            "echo 1 > /sys/block/zram{number}/reset; echo {number} > /sys/class/zram-control/hot_remove"
-        ),
-    ]);
+    let script = format!(
+        "echo 1 > /sys/block/zram{number}/reset; echo {number} > /sys/class/zram-control/hot_remove"
+    );
+    let remove = Undo::by(&["sh", "-c", &script]);
     let (stage, lower) = medium()?;
     let attribute = |name: &str| format!("/sys/block/zram{number}/{name}");
     std::fs::write(attribute("backing_dev"), lower.word()).map_err(|error| error.to_string())?;

@@ -11,8 +11,8 @@ use super::starts::Start;
 use crate::support::{Flashmark, Ran, Scratch, has_root};
 
 /// A run, and the places that its journey uses.
-pub struct Walk<'a> {
-    start: &'a Start,
+pub struct Walk {
+    start: Start,
     flashmark: Flashmark,
     scratch: Scratch,
     began: Ran,
@@ -23,7 +23,7 @@ pub struct Step {
     /// The command, with the form of it where there are several.
     pub name: &'static str,
     /// Does the step; an error says what is wrong.
-    pub take: fn(&Walk<'_>) -> Result<(), String>,
+    pub take: fn(&Walk) -> Result<(), String>,
 }
 
 /// Each step, for every journey.
@@ -48,26 +48,18 @@ pub const STEPS: &[Step] = &[
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
 
-impl<'a> Walk<'a> {
+impl Walk {
     /// Types the command of a start; `None` if it needs root, and that is printed.
-    pub fn begin(start: &'a Start) -> Option<Walk<'a>> {
-        if start.words[0] == "matrix" && !has_root() {
+    pub fn begin(start: Start) -> Option<Walk> {
+        if start.command.starts_with("matrix ") && !has_root() {
             return None;
         }
         let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
         let (dir, fixtures) = (scratch.directory("dir"), format!("{FIXTURES}/import"));
-        let words: Vec<String> = start
-            .words
-            .iter()
-            .map(|word| {
-                word.replace("FIXTURES", &fixtures)
-                    .replace("TRACE", &format!("{FIXTURES}/traces/fio-randrw-ext4.iolog"))
-                    .replace("DIR", dir.to_str().unwrap())
-            })
-            .collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let began = flashmark.run(&words);
-        assert_eq!(began.code, Some(start.exit), "{}: {began}", start.name());
+        let command = start.command.replace("FIXTURES", &fixtures);
+        let command = command.replace("TRACE", &format!("{FIXTURES}/traces/fio-randrw-ext4.iolog"));
+        let began = flashmark.run(&command.replace("DIR", dir.to_str().unwrap()));
+        assert_eq!(began.code, Some(start.exit), "{}: {began}", start.command);
         Some(Walk { start, flashmark, scratch, began })
     }
 
@@ -105,28 +97,28 @@ fn word(path: &Path) -> &str {
 }
 
 /// Checks that the run is in the list, once.
-fn runs(walk: &Walk<'_>) -> Result<(), String> {
+fn runs(walk: &Walk) -> Result<(), String> {
     let list = parsed(&walk.done(&["runs", "--json"])?)?;
     let count = list.as_array().map_or(0, Vec::len);
     ensure(count == 1, || format!("{count} runs are listed"))
 }
 
 /// Checks that the screen has what the run itself printed at its end.
-fn show(walk: &Walk<'_>) -> Result<(), String> {
+fn show(walk: &Walk) -> Result<(), String> {
     let shown = walk.done(&["show"])?;
     ensure(shown.lines().count() >= 3, || format!("it shows nothing: {shown}"))?;
     let printed = format!("{}{}", walk.began.out, walk.began.err);
     let missing: Vec<&str> = figure_rows(&shown).filter(|row| !printed.contains(row)).collect();
     // An import says what it made, and shows none of it.
-    let shows_figures = walk.start.words[0] != "import";
+    let shows_figures = !walk.start.command.starts_with("import ");
     ensure(!shows_figures || missing.is_empty(), || {
         format!("not on the screen before: {missing:?}")
     })
 }
 
 /// Checks that a `check` keeps its three answers: on the screen, on the page, and in the record.
-fn answers(walk: &Walk<'_>) -> Result<(), String> {
-    if walk.start.words[0] != "check" {
+fn answers(walk: &Walk) -> Result<(), String> {
+    if !walk.start.command.starts_with("check ") {
         return Ok(());
     }
     let page = walk.at("answers.html");
@@ -164,7 +156,7 @@ fn figure_of(row: &str) -> Option<String> {
 }
 
 /// Checks that all cells are shown, with every figure of the one screen.
-fn details(walk: &Walk<'_>) -> Result<(), String> {
+fn details(walk: &Walk) -> Result<(), String> {
     let (screen, all) = (walk.done(&["show"])?, walk.done(&["show", "latest", "--details"])?);
     let missing: Vec<String> =
         figure_rows(&screen).filter_map(figure_of).filter(|figure| !all.contains(figure)).collect();
@@ -174,7 +166,7 @@ fn details(walk: &Walk<'_>) -> Result<(), String> {
 }
 
 /// Checks that the record fits its schema.
-fn json(walk: &Walk<'_>) -> Result<(), String> {
+fn json(walk: &Walk) -> Result<(), String> {
     let schema = include_str!("../../../../../docs/record.schema.json");
     let validator =
         jsonschema::validator_for(&parsed(schema)?).map_err(|error| error.to_string())?;
@@ -187,7 +179,7 @@ fn json(walk: &Walk<'_>) -> Result<(), String> {
 }
 
 /// Checks that the page has every figure of the screen.
-fn report(walk: &Walk<'_>) -> Result<(), String> {
+fn report(walk: &Walk) -> Result<(), String> {
     let page = walk.at("page.html");
     walk.done(&["report", "latest", "--html", word(&page)])?;
     let page = fs::read_to_string(page).map_err(|error| error.to_string())?.replace('\u{a0}', " ");
@@ -201,7 +193,7 @@ fn report(walk: &Walk<'_>) -> Result<(), String> {
 
 /// Checks that every listed article shows the run beside its figures, or says that the run has none
 /// of them.
-fn articles(walk: &Walk<'_>) -> Result<(), String> {
+fn articles(walk: &Walk) -> Result<(), String> {
     let list = walk.done(&["articles"])?;
     let commands = list.lines().filter_map(|line| line.trim().strip_prefix("flashmark "));
     for command in commands.filter(|command| command.starts_with("report ")) {
@@ -216,13 +208,13 @@ fn articles(walk: &Walk<'_>) -> Result<(), String> {
 }
 
 /// Checks that a run is not faster than itself.
-fn compare_itself(walk: &Walk<'_>) -> Result<(), String> {
+fn compare_itself(walk: &Walk) -> Result<(), String> {
     let screen = walk.done(&["compare", "latest", "latest"])?;
     ensure(!screen.contains("is faster"), || screen)
 }
 
 /// Checks that a comparison with another run shows what is compared, or why nothing is.
-fn compare(walk: &Walk<'_>) -> Result<(), String> {
+fn compare(walk: &Walk) -> Result<(), String> {
     let other = format!("{FIXTURES}/records/flashmark-0.1.0-sim.json");
     let page = walk.at("compare.html");
     let screen = walk.done(&["compare", "latest", &other, "--html", word(&page)])?;
@@ -231,7 +223,7 @@ fn compare(walk: &Walk<'_>) -> Result<(), String> {
 }
 
 /// Checks that each cell has a row.
-fn export_csv(walk: &Walk<'_>) -> Result<(), String> {
+fn export_csv(walk: &Walk) -> Result<(), String> {
     let text = walk.done(&["export", "latest", "--format", "csv"])?;
     let mut lines = text.lines();
     let head: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
@@ -241,13 +233,13 @@ fn export_csv(walk: &Walk<'_>) -> Result<(), String> {
 }
 
 /// Checks that the figures of one run are written.
-fn openmetrics(walk: &Walk<'_>) -> Result<(), String> {
+fn openmetrics(walk: &Walk) -> Result<(), String> {
     let text = walk.done(&["runs", "--openmetrics", "-"])?;
     let infos = text.lines().filter(|line| line.starts_with("flashmark_run_info{")).count();
     ensure(infos == 1 && text.ends_with("# EOF\n"), || text)
 }
 
-fn export_parquet(walk: &Walk<'_>) -> Result<(), String> {
+fn export_parquet(walk: &Walk) -> Result<(), String> {
     let dir = walk.at("parquet");
     walk.done(&["export", "latest", "--format", "parquet", "-o", word(&dir)])?;
     let names: BTreeSet<String> = fs::read_dir(dir)
@@ -258,7 +250,7 @@ fn export_parquet(walk: &Walk<'_>) -> Result<(), String> {
 }
 
 /// Checks that every cell is exported.
-fn export_json(walk: &Walk<'_>) -> Result<(), String> {
+fn export_json(walk: &Walk) -> Result<(), String> {
     let exported = parsed(&walk.done(&["export", "latest", "--format", "json"])?)?;
     let exported_cells = exported[0]["run"]["cells"].as_array().map_or(0, Vec::len);
     let cells = walk.measured_cells()?.len();
@@ -266,7 +258,7 @@ fn export_json(walk: &Walk<'_>) -> Result<(), String> {
 }
 
 /// Checks that the site has a page of the medium.
-fn publish(walk: &Walk<'_>) -> Result<(), String> {
+fn publish(walk: &Walk) -> Result<(), String> {
     let dir = walk.at("site");
     walk.done(&["publish", word(&dir), "latest", "--no-reference"])?;
     let pages = fs::read_dir(dir.join("medium")).map_err(|error| error.to_string())?.count();
@@ -274,7 +266,7 @@ fn publish(walk: &Walk<'_>) -> Result<(), String> {
 }
 
 /// Checks that `validate` finds the program's own runs sound.
-fn validate(walk: &Walk<'_>) -> Result<(), String> {
+fn validate(walk: &Walk) -> Result<(), String> {
     let exported = walk.done(&["export", "latest", "--format", "json"])?;
     let record = walk.at("validated.json");
     fs::write(&record, exported).map_err(|error| error.to_string())?;
@@ -284,7 +276,7 @@ fn validate(walk: &Walk<'_>) -> Result<(), String> {
 
 /// Checks that the run can be written into a collection, under the name of its content: that of its
 /// export, unless curves were thinned to fit a repository.
-fn submit(walk: &Walk<'_>) -> Result<(), String> {
+fn submit(walk: &Walk) -> Result<(), String> {
     let dir = walk.at("cards");
     walk.done(&["init", word(&dir)])?;
     walk.done(&["submit", "latest", "--to", word(&dir), "--sender", "ada", "--yes"])?;

@@ -10,45 +10,11 @@ use crate::support::MIB;
 /// Offset of the failure, in the middle of what both sequential tests touch.
 const PLACE: u64 = 35 * MIB;
 
-const SUITE: &str = r#"
-name = "failing"
-
-[[test]]
-name = "sequential-write"
-block = "1MiB"
-span = "8MiB"
-total = "8MiB"
-certainty = "0.001%"
-min_time = "10ms"
-max_time = "20m"
-
-[[test]]
-name = "sequential-read"
-block = "1MiB"
-span = "8MiB"
-total = "8MiB"
-certainty = "0.001%"
-min_time = "10ms"
-max_time = "20m"
-
-[[test]]
-name = "sequential-write"
-block = "64KiB"
-span = "1MiB"
-total = "1MiB"
-region = "front"
-min_time = "10ms"
-max_time = "20m"
-
-[[test]]
-name = "sequential-read"
-block = "64KiB"
-span = "1MiB"
-total = "1MiB"
-region = "front"
-min_time = "10ms"
-max_time = "20m"
-"#;
+/// Cells at that place, and beside it.
+const SUITE: &str = "sequential-write block=1MiB span=8MiB total=8MiB certainty=0.001% min_time=10ms max_time=20m; \
+     sequential-read block=1MiB span=8MiB total=8MiB certainty=0.001% min_time=10ms max_time=20m; \
+     sequential-write block=64KiB span=1MiB total=1MiB region=front min_time=10ms max_time=20m; \
+     sequential-read block=64KiB span=1MiB total=1MiB region=front min_time=10ms max_time=20m";
 
 pub fn reads(port: &mut Port<'_>) -> Outcome {
     fails(port, "read")
@@ -67,8 +33,8 @@ fn fails(port: &mut Port<'_>, direction: &str) -> Outcome {
     let errors =
         json!([{ "event": "none", "iotype": direction, "errno": 5, "sector": PLACE / 512 }]);
     let node = port.put_failing(&image, SERIAL, Some(errors));
-    let suite = port.scene.scratch.file("failing.toml", SUITE);
-    let words = format!("run {node} --erase {} --suite {}", port.erase(), suite.display());
+    let suite = port.scene.scratch.suite(SUITE);
+    let words = format!("run {node} --erase {} --suite {}", port.erase(), suite);
     let ran = port.scene.run(&words);
     assert_eq!(ran.code, Some(4), "{ran}");
     assert!(ran.err.contains(&format!("at byte {PLACE}")), "the place is named: {ran}");

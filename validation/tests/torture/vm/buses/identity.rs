@@ -5,8 +5,6 @@ use serde_json::Value;
 use super::Outcome;
 use super::port::{Port, SERIAL};
 
-const SUITE: &str = "name = \"short\"\n[[test]]\nname = \"seek\"\ntime = \"100ms\"\n";
-
 /// `list` and the record of a run have the identity that QEMU was given.
 pub fn is_what_was_plugged_in(port: &mut Port<'_>) -> Outcome {
     let image = port.scene.used_card("mine");
@@ -17,8 +15,8 @@ pub fn is_what_was_plugged_in(port: &mut Port<'_>) -> Outcome {
     let media = listed.as_array().unwrap();
     let medium = media.iter().find(|medium| medium["path"] == *node).unwrap();
     assert_eq!(medium["link"]["driver"], port.bus.driver(), "{medium}");
-    let suite = port.scene.scratch.file("short.toml", SUITE);
-    let ran = port.scene.run(&format!("run {node} --suite {}", suite.display()));
+    let suite = port.scene.scratch.suite("seek time=100ms");
+    let ran = port.scene.run(&format!("run {node} --suite {suite}"));
     assert_eq!(ran.code, Some(0), "{ran}");
     let record = serde_json::to_value(port.kept().record().medium).unwrap();
     let expected = port.bus.expected(SERIAL);

@@ -17,21 +17,18 @@ impl Middle {
     /// medium is fast again. An SD card of QEMU cannot be slowed down (the whole machine waits):
     /// there it lasts a minute, long enough on a busy machine.
     pub fn suite(self, bus: Bus) -> String {
-        let (test, shape) = match self {
-            Middle::Write => ("sequential-write", "block = \"64KiB\"\nspan = \"24MiB\""),
-            Middle::Read => ("sequential-read", "block = \"64KiB\"\nspan = \"24MiB\""),
-            Middle::Commit => ("commit", "form = \"wal\"\nspan = \"4MiB\""),
+        let test = match self {
+            Middle::Write => "sequential-write block=64KiB span=24MiB",
+            Middle::Read => "sequential-read block=64KiB span=24MiB",
+            Middle::Commit => "commit form=wal span=4MiB",
         };
-        let (amount, longest) = match (self, bus.is_slot()) {
-            (Middle::Commit, false) => ("commits = 200", "20m"),
-            (Middle::Commit, true) => ("commits = 1000000", "1m"),
-            (_, false) => ("total = \"24MiB\"", "20m"),
-            (_, true) => ("total = \"4GiB\"", "1m"),
+        let amount = match (self, bus.is_slot()) {
+            (Middle::Commit, false) => "commits=200 max_time=20m",
+            (Middle::Commit, true) => "commits=1000000 max_time=1m",
+            (_, false) => "total=24MiB max_time=20m",
+            (_, true) => "total=4GiB max_time=1m",
         };
-        format!(
-            "name = \"pulled\"\n[[test]]\nname = \"prime\"\nspan = \"1MiB\"\npasses = 1\n\
-             [[test]]\nname = \"{test}\"\n{shape}\n{amount}\ncertainty = \"0.001%\"\nmin_time = \"10ms\"\n\
-             max_time = \"{longest}\"\n[[test]]\nname = \"seek\"\ntime = \"100ms\"\n"
-        )
+        let precise = "certainty=0.001% min_time=10ms";
+        format!("prime span=1MiB passes=1; {test} {amount} {precise}; seek time=100ms")
     }
 }

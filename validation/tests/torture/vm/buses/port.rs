@@ -129,7 +129,7 @@ impl<'a> Port<'a> {
         if !self.bus.is_slot() {
             self.limit(&json!({ "bps": SLOW_BPS }));
         }
-        let suite = self.scene.scratch.file("suite.toml", middle.suite(self.bus));
+        let suite = self.scene.scratch.suite(&middle.suite(self.bus));
         let words = format!("run {node} --erase {} --suite {}", self.erase(), suite.display());
         let task = self.scene.start_aloud(&words);
         self.scene.cells(1);
