@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crc::{CRC_64_NVME, Crc, Table};
-use record::{Ended, Flag, MediumKind, Record, Run, Software, Stop};
+use record::{Ended, Flag, Medium, MediumKind, Record, Run, Software, Stop};
 
 use super::imported_run::ImportedRun;
 use super::media::by_medium;
@@ -91,23 +91,29 @@ fn add(whole: &mut Record, found: ImportedRun) {
     if is_first || whole.target.device.is_none() && found.target.device.is_some() {
         whole.target = found.target;
     }
-    let (medium, new) = (&mut whole.medium, found.medium);
-    medium.model = medium.model.take().or(new.model);
-    medium.vendor = medium.vendor.take().or(new.vendor);
-    medium.serial = medium.serial.take().or(new.serial);
-    medium.firmware = medium.firmware.take().or(new.firmware);
-    medium.claims = medium.claims.take().or(new.claims);
-    medium.health = medium.health.take().or(new.health);
-    medium.capacity_bytes = medium.capacity_bytes.or(new.capacity_bytes);
-    if medium.kind == MediumKind::Unknown {
-        medium.kind = new.kind;
-    }
+    let is_loop = found.medium.kind == MediumKind::Loop;
+    whole.medium = both(std::mem::take(&mut whole.medium), found.medium);
     whole.host = whole.host.take().or(found.host);
     let notes = found.notes.into_iter().map(|text| Flag::Note { text });
-    for flag in notes.chain((new.kind == MediumKind::Loop).then_some(Flag::HostCached)) {
+    for flag in notes.chain(is_loop.then_some(Flag::HostCached)) {
         if !whole.flags.contains(&flag) {
             whole.flags.push(flag);
         }
+    }
+}
+
+/// A medium as one text describes it, and where that says nothing, as another does.
+pub(super) fn both(one: Medium, other: Medium) -> Medium {
+    Medium {
+        model: one.model.or(other.model),
+        vendor: one.vendor.or(other.vendor),
+        serial: one.serial.or(other.serial),
+        firmware: one.firmware.or(other.firmware),
+        claims: one.claims.or(other.claims),
+        health: one.health.or(other.health),
+        capacity_bytes: one.capacity_bytes.or(other.capacity_bytes),
+        kind: if one.kind == MediumKind::Unknown { other.kind } else { one.kind },
+        ..other
     }
 }
 

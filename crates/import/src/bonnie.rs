@@ -32,7 +32,7 @@ const NEWER: &str = csv!(
 );
 
 pub(super) static TABLE: Tool = tool! {
-    "bonnie++", "bonnie++ output", 1024.0;
+    "bonnie++", "bonnie++ output", 1024.0, facts: of_run, ends: of_end;
     ["a table headed '-Per Chr- --Block--' or a line of its CSV": "-Per Chr-", OLD, NEW, NEWER]
     Begins r"^\s*Version\s+(?<version>\S+) .*Output-";
     // `-s 0` leaves the first table out.
@@ -44,8 +44,7 @@ pub(super) static TABLE: Tool = tool! {
     Gives NEW => of_csv;
     Gives NEWER => of_csv;
     Gives OLD => of_csv;
-}
-.facts(of_run).ends(|known| Ok(of_results(known, "", &of_table(known))));
+};
 
 /// Tests in the order of its columns: name, form, direction, order. Rates of the first five are
 /// KiB/s, all others are operations a second.
@@ -82,6 +81,10 @@ fn figures(data: &[&str], creates: &[&str], latencies: &[&str]) -> Vec<Figures> 
         [rate, percent, latencies.get(test).and_then(|word| time(word))]
     };
     (0..TESTS.len()).map(of_test).collect()
+}
+
+fn of_end(known: &Known) -> Made {
+    Ok(of_results(known, "", &of_table(known)))
 }
 
 fn of_table(known: &Known) -> Vec<Figures> {

@@ -18,7 +18,7 @@ const END: &str = r"(?m)(?:,\s|，)\s*\d[\d.,e+-]*\s*[^\s\d,，/()]{0,10}(?:,\s|
 const COPIED: &str = "(?i)copied|kopiert|kopeeritud|copié|copiad|copiat|kopiran|복사|gekopieerd|kopyaland|скопи|скопі|скапі|已复制|已複製|コピー|kopierad|kopioitu|skopiowan|zkopírován|skopírov|kopieret|cóipeáil|másolva|disalin|chép";
 
 pub(super) static RUNS: Tool = tool! {
-    "dd", "dd output", 1000.0;
+    "dd", "dd output", 1000.0, facts: of_run;
     ["'.. records out'": COUNTS, END]
     ["a line '.. bytes .. copied, .. s, ..'": END]
     // A command, with or without a prompt; the medium is what it reads or writes.
@@ -30,8 +30,7 @@ pub(super) static RUNS: Tool = tool! {
     Gives BSD => of_summary;
     Gives SUMMARY => of_summary;
     Wraps r"^[^\d(]*\d+(?:[^\d.,+x]|$)";
-}
-.facts(of_run);
+};
 
 /// Takes the command, and drops results that the last one continues: of its progress, and at errors
 /// after which dd goes on (`conv=noerror`).
@@ -155,7 +154,7 @@ fn of_command(command: &str, block_bytes: Option<u64>) -> Cell {
 
 /// A direction that a list already has begins the list of another medium.
 pub(super) static SWEEP: Tool = tool! {
-    "dd", "a dd sweep", 1000.0;
+    "dd", "a dd sweep", 1000.0, is_one_medium_each: true;
     // Many tools print a single rate after "Read:".
     ["a line 'Write: .. MB/s .. MB/s' or 'Read: ..', after 'Block: 4K 8K ..'": r"(?im)^\s*(?:Write|Read|Block)\s*:\s*\d[^\n]*B/s[^\n]*B/s", r"(?ims)^\s*Block\s*:.*^\s*(?:Write|Read)\s*:\s*\d[^\n]*B/s"]
     Says r"(?i)^\s*Block\s*:(?<sizes>(?:\s+\d+[KM]\w*){9})\s*$";
@@ -164,8 +163,7 @@ pub(super) static SWEEP: Tool = tool! {
     Gives r"(?i)^\s*(?<way>Write|Read)\s*:(?<rates>(?:\s+\S+\s+\S*B/s){9})\s*$" => of_rates;
     Wraps r"(?i)^\s*(?:Write|Read)\s*:\s*\d";
     Gives r"(?i)^\s*(?<way>Write|Read)\s*:(?<rates>.*B/s.*)" => of_rates;
-}
-.one_medium_each();
+};
 
 /// Block sizes of the script behind these lists.
 const SIZES: [u64; 9] =

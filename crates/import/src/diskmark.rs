@@ -12,7 +12,7 @@ use super::prelude::*;
 const RESULT: &str = r"(?m)^[ \t]*(?<line>(?<order>Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):(?<rate>[^:\n]*)MB/s(?:.*?\[(?<iops>.*?)IOPS)?(?:.*?<(?<us>.*?)us>)?";
 
 pub(super) static TABLE: Tool = tool! {
-    "CrystalDiskMark", "KDiskMark or CrystalDiskMark text", 1000.0;
+    "CrystalDiskMark", "KDiskMark or CrystalDiskMark text", 1000.0, facts: of_run;
     ["lines 'Random 4 KiB (Q= 1, T= 1): .. MB/s' or 'Sequential Read : .. MB/s'": RESULT]
     ["'[Read]' and '[Write]', or 'Read' and 'Write' in the lines": r"(?m)^\s*(?:\[(?:Read|Write|Mix)\]|(?:Sequential|Random|SEQ|RND).* (?i:read|write))"]
     Begins r"(?<kdiskmark>KDiskMark) ?(?:\((?<version>.*?)\)|:)";
@@ -26,8 +26,7 @@ pub(super) static TABLE: Tool = tool! {
     Says r"^\s*Date.*?:(?<date>.*)";
     Says r"^\s*OS.*?:.*\[linux (?<kernel>.*?)\]";
     Repeats r"MB/s\]? = 1";
-}
-.facts(of_run);
+};
 
 /// Units that KDiskMark's "MB/s" have had, in units of 10^6 bytes: 10^6, 1000 KiB, 1 MiB.
 const MEGABYTES: [(f64, &str); 3] = [

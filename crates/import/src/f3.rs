@@ -8,7 +8,7 @@ use super::failed;
 use super::prelude::*;
 
 pub(super) static TABLE: Tool = tool! {
-    "f3", "f3 output", 1024.0;
+    "f3", "f3 output", 1024.0, facts: of_run, ends: of_block;
     ["a line 'F3 read ..', 'Validating file ..', 'Creating file ..' or 'Device geometry:'": r"(?m)^\s*(?:F3 (?:read|write|probe)|Validating file |Creating file |Device geometry:)"]
     ["an average speed, 'Data OK: ..' or '*Usable* size: ..'": r"(?im)average .*speed|Data OK:|\*(?:Usable|Real)\* size:|^Creating file .* failure: "]
     Begins r"^\s*(?<head>F3) (?:read|write|probe).*?(?<version>\S*)\s*$";
@@ -41,8 +41,7 @@ pub(super) static TABLE: Tool = tool! {
     // "Sequential write: 12.30 MB/s (1044481 blocks / 4.46s)".
     Says r"^\s*(?<each_probed>(?<order>Sequential|Random) (?<way>write|read)):(?<rate>[^(]*)\((?<blocks>\d+)\D.*? / (?<took>.*)\)";
     Repeats r"^\s*(?:Operation:|Write:|Read:|Reset:)| blocks / |avg of";
-}
-.facts(of_run).ends(of_block);
+};
 
 const SECTOR: u64 = 512;
 /// Sectors of each file but the last.

@@ -9,15 +9,14 @@ use super::prelude::*;
 use super::text;
 
 pub(super) static ALIGN: Tool = tool! {
-    "flashbench", "flashbench -a output", 1000.0;
+    "flashbench", "flashbench -a output", 1000.0, facts: join_listing;
     ["lines that begin with 'align' and a number": r"(?m)^\s*align \d+(?:\s|$)"]
     ["times 'pre', 'on', 'post' and 'diff'": TIMES]
     Says r"flashbench .*?(?:--blocksize=|-b )\s*(?<block>\S+)";
     Gives TIMES => of_boundary;
     Wraps r"^\s*align \d+(?:\s|$)";
     Gives r"^\s*align \d+(?:\s|$)" => |_| Err("not all of pre, on, post and diff are there".to_owned());
-}
-.facts(join_listing);
+};
 
 pub(super) static AREAS: Tool = tool! {
     "flashbench", "flashbench --open-au or --find-fat output", 1000.0;

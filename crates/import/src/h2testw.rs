@@ -8,7 +8,7 @@ const SECTOR: u64 = 512;
 
 /// An output begins with its verdict, and ends with the version.
 pub(super) static TABLE: Tool = tool! {
-    "H2testw", "H2testw output", 1024.0;
+    "H2testw", "H2testw output", 1024.0, ends: of_output;
     ["a line 'Writing speed: .. MByte/s' or '.. GByte OK (.. sectors)'": r"(?m)^[ \t]*(?:(?:Writing|Reading) speed|Schreibrate|Leserate):.*Byte/s|OK \(.*?\d+ (?:sectors|Sektoren)\)"]
     // "Warning: Only 31982 of 31983 MByte tested."
     Begins r"^\s*(?:Warning: Only|Warnung: Nur|Achtung: Nur) (?<part>\d+) .*MByte ";
@@ -22,8 +22,7 @@ pub(super) static TABLE: Tool = tool! {
     Says r"^\s*(?:Reading speed|Leserate):(?<read>.*Byte/s)";
     Begins r"^\s*H2testw v(?<version>\d.*)";
     Repeats r"\d+ (?:sectors|Sektoren)\)|^\s*Details:";
-}
-.ends(of_output);
+};
 
 fn of_output(known: &Known) -> Made {
     let mut cells: Vec<Cell> = verified(known)?.into_iter().collect();

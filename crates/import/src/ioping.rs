@@ -6,7 +6,7 @@ use record::Filesystem;
 use super::prelude::*;
 
 pub(super) static TABLE: Tool = tool! {
-    "ioping", "ioping output", 1024.0;
+    "ioping", "ioping output", 1024.0, facts: place;
     ["a line '--- .. ioping statistics ---'": "ioping statistics ---"]
     ["a line 'min/avg/max/mdev = ..'": r"(?m)^\s*min/avg/max/mdev = "]
     // "4 KiB <<< /dev/loop0 (block device 1 GiB): request=2 time=155.3 us".
@@ -15,8 +15,7 @@ pub(super) static TABLE: Tool = tool! {
     Says COMPLETED;
     Repeats r"^\s*generated .* requests in ";
     Gives r"^\s*min/avg/max/mdev = (?<times>.*)" => finish;
-}
-.facts(place);
+};
 
 /// "4 requests completed in 1.17 ms, 16 KiB read, 3.40 k iops, 13.3 MiB/s".
 const COMPLETED: &str = r"^\s*(?<ops>.*?)(?: requests)? completed in (?<time>[\d.]+ \w+)(?:, (?<amount>.*?) (?<way>read|written))?(?:, (?<iops>.*?) iops)?(?:, (?<rate>.* \S+/s))?";

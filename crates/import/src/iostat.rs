@@ -8,7 +8,7 @@ const HEAD: &str = r"(?m)^[ \t]*(?<head>(?:.*\s)?r/s\s(?:.*\s)?w/s\s.*%util)[ \t
 const ROW: &str = r"^\s*(?:(?<device>[A-Za-z]\S*)\s+)?(?<row>[\d.,-]+(?:\s+[\d.,-]+){9,})\s*$";
 
 pub(super) static TABLE: Tool = tool! {
-    "iostat", "iostat -x output", 1024.0;
+    "iostat", "iostat -x output", 1024.0, facts: of_run;
     ["a head with 'r/s', 'w/s' and '%util'": HEAD]
     ["a line of figures below it": r"(?m)%util[ \t]*\n.*\d\s+\d"]
     // "Linux 6.1.0 (name) 11/20/26 _x86_64_ (2 CPU)". The name of the machine is left out.
@@ -16,8 +16,7 @@ pub(super) static TABLE: Tool = tool! {
     Says HEAD;
     Gives ROW => of_look;
     Leaves r"^\s*(?<head>)$";
-}
-.facts(of_run);
+};
 
 fn of_run(known: &mut Known, run: &mut ImportedRun) {
     run.target.kind = TargetKind::Block;

@@ -26,7 +26,7 @@ const HEAD: &str = r"(?im)^(?<head>.*(?:kb.*reclen|reclen.*kb).*)$";
 const CHILDREN: &str = r"(?m)^\s*Children see throughput for\s*(?<threads>\S*)\s*(?<children>.*?)\s*=\s*(?<sum>\S*)\s*(?<unit>\S*).*$";
 
 pub(super) static TABLE: Tool = tool! {
-    "iozone", "iozone output", 1024.0;
+    "iozone", "iozone output", 1024.0, facts: of_run, ends: of_threads;
     ["a head with 'KB reclen'": HEAD, BARE, CHILDREN]
     ["a line of results: KB, record length, then figures": ROW, CHILDREN]
     Begins "Iozone: Performance Test";
@@ -52,16 +52,16 @@ pub(super) static TABLE: Tool = tool! {
     Starts CHILDREN;
     Says r"^\s*(?<each_seen>(?:(?:Parent sees|Min|Max|Avg) throughput|Min xfer)[^=]*)=\s*(?<figure>\S*)\s*(?<unit>\S*)";
     Repeats r"^\s*Time Resolution =|Processor cache";
-}
-.facts(|known, run| {
+};
+
+fn of_run(known: &mut Known, run: &mut ImportedRun) {
     if known.has("printed") {
         run.take_command(known.text("command"));
     }
     if let Some(began) = known.short("began", 60) {
         run.note(format!("began {began} by the clock of its host"));
     }
-})
-.ends(of_threads);
+}
 
 /// Columns in iozone's order: our names, direction, pattern, the children that `-t` names, and the
 /// number of `-i` that fills it.

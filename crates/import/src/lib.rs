@@ -39,7 +39,7 @@ mod sysbench;
 mod table;
 mod text;
 
-use record::{Medium, MediumKind, Record};
+use record::{Medium, Record};
 
 use self::imported_run::ImportedRun;
 use self::reading::Reading;
@@ -208,12 +208,7 @@ pub fn understand(
 /// Replaces the label of a record, and vendor, model, capacity and kind of its medium, by those that
 /// are known otherwise.
 pub fn state(record: &mut Record, label: Option<&str>, known: &Medium) {
-    let Medium { vendor, model, capacity_bytes, kind, .. } = known.clone();
-    let medium = &mut record.medium;
-    medium.vendor = vendor.or(medium.vendor.take());
-    medium.model = model.or(medium.model.take());
-    medium.capacity_bytes = capacity_bytes.or(medium.capacity_bytes);
-    medium.kind = if kind == MediumKind::Unknown { medium.kind } else { kind };
+    record.medium = assemble::both(known.clone(), std::mem::take(&mut record.medium));
     record.run.label = label.map(str::to_owned).or(record.run.label.take());
 }
 
@@ -226,13 +221,13 @@ fn all(
     let mut found = Vec::new();
     let mut tool = None;
     for importer in &IMPORTERS {
-        if !importer.signs.iter().all(|sign| (sign.is_there)(source)) {
+        if !importer.table.signs.iter().all(|sign| (sign.is_there)(source)) {
             continue;
         }
         let before = reading.refusals();
         found.extend(importer.read(source, unit, reading));
         if reading.refusals() > before {
-            tool.get_or_insert(importer.output);
+            tool.get_or_insert(importer.table.output);
         }
     }
     fio::keep_fullest_form(&mut found);
@@ -267,12 +262,18 @@ fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
 /// The importer whose first sign is there, if it is only one, and its missing signs: the first sign
 /// is unique to its output.
 fn nearest(source: &ImportText) -> Option<(&'static str, Vec<&'static str>)> {
-    let is_begun =
-        |importer: &&&Tool| importer.signs.first().is_some_and(|sign| (sign.is_there)(source));
+    let is_begun = |importer: &&&Tool| {
+        importer.table.signs.first().is_some_and(|sign| (sign.is_there)(source))
+    };
     let mut begun = IMPORTERS.iter().filter(is_begun);
     let best = begun.next().filter(|_| begun.next().is_none())?;
-    let missing: Vec<&str> =
-        best.signs.iter().filter(|sign| !(sign.is_there)(source)).map(|sign| sign.what).collect();
+    let missing: Vec<&str> = best
+        .table
+        .signs
+        .iter()
+        .filter(|sign| !(sign.is_there)(source))
+        .map(|sign| sign.what)
+        .collect();
     let missing = if missing.is_empty() { vec!["a figure"] } else { missing };
-    Some((best.output, missing))
+    Some((best.table.output, missing))
 }

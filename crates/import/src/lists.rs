@@ -22,13 +22,14 @@ fn of_rate(known: &Known) -> Made {
 const ENTRY: &str = r"(?m)^[ \t]*(?<fs>(?:ext[234]|xfs|jfs|btrfs|f2fs|nilfs2|vfat|exfat|reiserfs)[A-Za-z0-9_-]{0,23})(?:/(?<scheduler>[A-Za-z0-9_-]{0,29}))?:[ \t]*(?<least>[^\s-][^\n-]*?)(?:-(?<most>.*?))?s[ \t]*$";
 
 pub(super) static COMPLETIONS: Tool = tool! {
-    "stopwatch", "a list of completion times", 1000.0;
+    "stopwatch", "a list of completion times", 1000.0, facts: of_run;
     ["lines 'ext4: 123s' or 'xfs/cfq: 94-96s'": ENTRY]
     Gives ENTRY => of_entry;
-}
-.facts(|_, run| {
+};
+
+fn of_run(_: &mut Known, run: &mut ImportedRun) {
     run.note("a list of completion times; what was done, and on what, is not in the text");
-});
+}
 
 fn of_entry(known: &Known) -> Made {
     let low = wanted("the time", known.number("least"))?;

@@ -11,11 +11,12 @@ const HEAD: &str = r"(?im)^.*(?:sequential \((?:zero|random)\)|random access|fil
 const CLAIM: &str = r"([\d.]+) ?MB/s write\b";
 
 pub(super) static TABLE: Tool = tool! {
-    "", "the table of Morton's article", 1000.0;
+    "", "the table of Morton's article", 1000.0, by_hand: Some(read);
     ["columns 'Sequential (zero)', 'Random access', 'Filesystem fill'": HEAD]
     Repeats r"(?i)sequential \(zero\)";
-}
-.by_hand(|source, reading| {
+};
+
+fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
     let (mut media, mut table) = (Vec::new(), None);
     for (at, line) in source.numbered() {
         if line.len() < 300 && re!(HEAD).is_match(line) {
@@ -43,7 +44,7 @@ pub(super) static TABLE: Tool = tool! {
         }
     }
     media
-});
+}
 
 /// Tests of the columns of a head, and the pattern of its rows: a name, and figures. Between them is
 /// what is between those of the head: a tab, a bar, or blanks alone. With blanks alone all of the

@@ -5,16 +5,16 @@ use regex::Captures;
 
 use super::media::whole_disk;
 use super::prelude::*;
-use super::text::ImportText;
 
 /// Tool, operation, figure, unit.
 const ROW: &str = r"(?m)^[ \t]*(HDParm|DD|FIO|IOZone)[ \t|]+((?:Cached )?Disk Read|Disk Write|4k (?:random )?(?:read|write))[ \t|]*(\d\S*)(.*)$";
 
 pub(super) static TABLE: Tool = tool! {
-    "", "the table of PiBenchmarks", 1000.0;
+    "", "the table of PiBenchmarks", 1000.0, by_hand: Some(read);
     ["lines 'HDParm  Disk Read  ..', 'FIO  4k random read  ..'": ROW]
-}
-.by_hand(|source, reading| {
+};
+
+fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("PiBenchmarks");
     for (at, line) in source.numbered() {
         if let Some(score) = line.trim().strip_prefix("Score:") {
@@ -29,7 +29,7 @@ pub(super) static TABLE: Tool = tool! {
         }
     }
     vec![found]
-});
+}
 
 /// Assigns all results of its log to the medium that it tested: it writes to files in several
 /// places and reads from the device, all on one medium.

@@ -10,8 +10,9 @@ pub(crate) use crate::imported_run::{
     BUFFERED, Fill, ImportedRun, cell, of_sectors, our_test, over_files, percentiles, whole_ns,
     word,
 };
+pub(crate) use crate::reading::Reading;
 pub(crate) use crate::table::{Known, Made, Tool, tool};
 pub(crate) use crate::text::{
-    decimal, group, moment, number, prefix, rate_in, re, scaled, short, size, time, time_ns,
-    wanted, whole, with_unit,
+    ImportText, decimal, group, moment, number, prefix, rate_in, re, scaled, short, size, time,
+    time_ns, wanted, whole, with_unit,
 };

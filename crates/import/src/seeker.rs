@@ -3,17 +3,18 @@
 use super::prelude::*;
 
 pub(super) static TABLE: Tool = tool! {
-    "seeker", "seeker output", 1024.0;
+    "seeker", "seeker output", 1024.0, facts: of_run;
     ["'.. ms random access time'": r"(?m)^\s*\S.*? [\d.]\S* ms random access time"]
     Says r"^\s*Seeker v(?<version>[^,]*)";
     Says r"^\s*Benchmarking (?<path>.*?)(?: \[(?:(?<mib>\d+)MB\])?|$)";
     Gives r"^\s*Results: (?<seeks>.*) seeks/second, (?<ms>[\d.]\S*) ms random access time" => of_seeks;
     // A list: each line is of a medium of its own.
     Gives r"^\s*(?<model>.*?)[:, ]+(?<ms>[\d.]\S*) ms random access time" => of_access_time;
-}
-.facts(|known, run| {
+};
+
+fn of_run(known: &mut Known, run: &mut ImportedRun) {
     run.medium.capacity_bytes = known.count("mib").and_then(|mib| mib.checked_mul(MIB));
-});
+}
 
 /// Seconds for which seeker reads.
 const SECONDS: u64 = 30;

@@ -8,49 +8,49 @@ use regex::Captures;
 use super::prelude::*;
 
 pub(super) static TABLE: Tool = tool! {
-    "", "a report of a medium's state", 1000.0;
+    "", "a report of a medium's state", 1000.0, by_hand: Some(read);
     ["a line 'Model Number: ..' of hdparm -I, or the head of smartctl, nvme smart-log or mmc extcsd": HEAD]
+};
+
+fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
+    let mut found: Vec<ImportedRun> = Vec::new();
+    let mut device = None;
+    for (at, line) in source.numbered() {
+        if let Some(named) = re!(DEVICE).captures(line) {
+            device = Some(short(group(&named, 1), 200));
+        }
+        let begins = re!(HEAD).captures(line);
+        let is_open = found.last().is_some_and(|run| at < run.begin + LONGEST);
+        if let Some(head) = begins.filter(|head| !is_open || !goes_on(&found, head)) {
+            if !reading.has_room(at, found.len()) {
+                break;
+            }
+            let mut run = ImportedRun { begin: at, ..ImportedRun::by(tool_of(line)) };
+            let own = head.get(1).map(|own| format!("/dev/{}", own.as_str()));
+            own.or(device.take()).iter().for_each(|device| run.on(device));
+            if line.starts_with("smartctl") {
+                run.version = short(line.split_whitespace().nth(1).unwrap_or_default(), 20);
+            }
+            found.push(run);
+        }
+        let Some(run) = found.last_mut().filter(|run| at < run.begin + LONGEST) else {
+            continue;
+        };
+        if line.contains("self-assessment test result: FAILED") {
+            run.notes.push("the medium's own test says that it fails".to_owned());
+        }
+        if take_facts(&mut run.medium, line) {
+            reading.take(at);
+        }
+    }
+    let described = |run: &ImportedRun| run.medium.model.is_some() || run.medium.health.is_some();
+    found.retain(described);
+    for run in &mut found {
+        let source = format!("{} {}", run.tool, run.version).trim().to_owned();
+        run.medium.health.iter_mut().for_each(|health| health.source = Some(source.clone()));
+    }
+    found
 }
-.by_hand(|source, reading| {
-        let mut found: Vec<ImportedRun> = Vec::new();
-        let mut device = None;
-        for (at, line) in source.numbered() {
-            if let Some(named) = re!(DEVICE).captures(line) {
-                device = Some(short(group(&named, 1), 200));
-            }
-            let begins = re!(HEAD).captures(line);
-            let is_open = found.last().is_some_and(|run| at < run.begin + LONGEST);
-            if let Some(head) = begins.filter(|head| !is_open || !goes_on(&found, head)) {
-                if !reading.has_room(at, found.len()) {
-                    break;
-                }
-                let mut run = ImportedRun { begin: at, ..ImportedRun::by(tool_of(line)) };
-                let own = head.get(1).map(|own| format!("/dev/{}", own.as_str()));
-                own.or(device.take()).iter().for_each(|device| run.on(device));
-                if line.starts_with("smartctl") {
-                    run.version = short(line.split_whitespace().nth(1).unwrap_or_default(), 20);
-                }
-                found.push(run);
-            }
-            let Some(run) = found.last_mut().filter(|run| at < run.begin + LONGEST) else {
-                continue;
-            };
-            if line.contains("self-assessment test result: FAILED") {
-                run.notes.push("the medium's own test says that it fails".to_owned());
-            }
-            if take_facts(&mut run.medium, line) {
-                reading.take(at);
-            }
-        }
-        let described =
-            |run: &ImportedRun| run.medium.model.is_some() || run.medium.health.is_some();
-        found.retain(described);
-        for run in &mut found {
-            let source = format!("{} {}", run.tool, run.version).trim().to_owned();
-            run.medium.health.iter_mut().for_each(|health| health.source = Some(source.clone()));
-        }
-        found
-    });
 
 /// First lines of a report; the group is the device.
 const HEAD: &str = r"(?m)^\s*(?:smartctl \d|Smart Log for NVME device:\s*(\w+)|Extended CSD rev |(?:CompactFlash )?ATA device\b|Model Number:|Device Model:)";

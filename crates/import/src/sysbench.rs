@@ -5,7 +5,7 @@ use super::prelude::*;
 const MODE: &str = r"(?m)^\s*Doing (?<mode>random r/w|random read|random write|sequential read|sequential write \(creation\)|sequential rewrite) test\s*$";
 
 pub(super) static TABLE: Tool = tool! {
-    "sysbench", "sysbench fileio output", 1024.0;
+    "sysbench", "sysbench fileio output", 1024.0, ends: of_run;
     ["a line 'sysbench ..'": "sysbench"]
     ["a line 'Doing random read test' or another of its tests": MODE]
     Says r"^\s*sysbench (?<version>[^ :]*)";
@@ -31,8 +31,7 @@ pub(super) static TABLE: Tool = tool! {
     Says r"^\s*max:\s*(?<max>[\d.]+)";
     Says r"^\s*(?:approx\.\s+95|95th) percentile:\s*(?<p95>[\d.]+)";
     Repeats r"^\s*(?:fsyncs/s|fsync:|execution time|Total file size|Time limit)|bytes written in.*MiB/sec|approx\.|Read .* Written.*Total transferred|Requests/sec executed$";
-}
-.ends(of_run);
+};
 
 fn of_run(known: &Known) -> Made {
     let (mode, order) = match known.text("mode") {

@@ -19,45 +19,77 @@ pub(crate) struct Sign {
     pub is_there: fn(&ImportText) -> bool,
 }
 
-/// A tool: its name in records, that of its output in messages, and the factor of its prefixes;
-/// then its signs in words, with regular expressions any of which may match anywhere in the text;
-/// then its lines: what each is, its pattern, and the function that gives its results.
+/// A tool: its name in records, that of its output in messages, the factor of its prefixes, and what
+/// else of a [`Table`] it needs; then its signs in words, with regular expressions any of which may
+/// match anywhere in the text; then its lines: what each is, its pattern, and the function that gives
+/// its results.
 macro_rules! tool {
     (
-        $tool:literal, $output:literal, $step:literal;
+        $tool:literal, $output:literal, $step:literal $(, $part:ident: $how:expr)*;
         $([$what:literal: $($sign:expr),+])+
         $($does:ident $pattern:expr $(=> $give:expr)?;)*
     ) => {
-        $crate::table::Tool::new(
-            ($tool, $output, $step),
-            &[$($crate::table::Sign {
-                what: $what,
-                is_there: |source| false $(|| $crate::text::re!($sign).is_match(source.text))+,
-            }),+],
-            &[$($crate::table::Line($pattern, $crate::table::Does::$does $(($give))?)),*],
-        )
+        $crate::table::Tool {
+            table: $crate::table::Table {
+                tool: $tool,
+                output: $output,
+                step: $step,
+                signs: &[$($crate::table::Sign {
+                    what: $what,
+                    is_there: |source| false $(|| $crate::text::re!($sign).is_match(source.text))+,
+                }),+],
+                lines: &[$($crate::table::Line($pattern, $crate::table::Does::$does $(($give))?)),*],
+                $($part: $how,)*
+                ..$crate::table::Table::EMPTY
+            },
+            patterns: std::sync::OnceLock::new(),
+        }
     };
 }
 pub(crate) use tool;
 
 /// A tool.
 pub(crate) struct Tool {
+    pub table: Table,
+    /// Those of its lines.
+    pub patterns: OnceLock<Vec<Regex>>,
+}
+
+/// What the output of a tool is.
+pub(crate) struct Table {
     /// Name in records: "hdparm".
-    tool: &'static str,
+    pub tool: &'static str,
     /// Name of its output in messages: "hdparm output".
     pub output: &'static str,
     /// Signs of its output, all of which are required.
     pub signs: &'static [Sign],
     /// Factor of its prefixes: 1000 or 1024.
-    step: f64,
-    lines: &'static [Line],
-    run: OfRun,
-    block: Give,
-    /// True if a result of a test that the medium already has is of another.
-    is_one_medium_each: bool,
-    /// Reads the results of a tool whose output no table fits.
-    by_hand: Option<ByHand>,
-    patterns: OnceLock<Vec<Regex>>,
+    pub step: f64,
+    pub lines: &'static [Line],
+    /// Takes facts of a run after each line.
+    pub facts: fn(&mut Known, &mut ImportedRun),
+    /// Makes the results that are spread over the lines of a block, at its end.
+    pub ends: Give,
+    /// True for a list in which each medium has each test once: a result of a test that the medium
+    /// already has is of another.
+    pub is_one_medium_each: bool,
+    /// Reads the results of a tool whose output no table fits; its lines only tell what is no
+    /// result.
+    pub by_hand: Option<ByHand>,
+}
+
+impl Table {
+    pub const EMPTY: Table = Table {
+        tool: "",
+        output: "",
+        signs: &[],
+        step: 1000.0,
+        lines: &[],
+        facts: |_, _| {},
+        ends: |_| Ok(Vec::new()),
+        is_one_medium_each: false,
+        by_hand: None,
+    };
 }
 
 /// A kind of line: its pattern, and what it is. The first that matches counts.
@@ -92,9 +124,6 @@ pub(crate) type Give = fn(&Known) -> Made;
 
 /// Reads the results in a text.
 pub(crate) type ByHand = fn(&ImportText, &mut Reading) -> Vec<ImportedRun>;
-
-/// Takes facts of a run.
-pub(crate) type OfRun = fn(&mut Known, &mut ImportedRun);
 
 /// Longest line of a table, in bytes.
 const LONGEST: usize = 2000;
@@ -208,50 +237,6 @@ impl Known {
 }
 
 impl Tool {
-    /// What [`tool`] makes.
-    pub const fn new(
-        (tool, output, step): (&'static str, &'static str, f64),
-        signs: &'static [Sign],
-        lines: &'static [Line],
-    ) -> Tool {
-        Tool {
-            tool,
-            output,
-            signs,
-            step,
-            lines,
-            run: |_, _| {},
-            block: |_| Ok(Vec::new()),
-            is_one_medium_each: false,
-            by_hand: None,
-            patterns: OnceLock::new(),
-        }
-    }
-
-    /// With facts of the run, which are taken after each line.
-    pub const fn facts(mut self, run: OfRun) -> Tool {
-        self.run = run;
-        self
-    }
-
-    /// With results that are spread over lines: what is known at the end of a block makes them.
-    pub const fn ends(mut self, block: Give) -> Tool {
-        self.block = block;
-        self
-    }
-
-    /// Of an output that no table fits; its lines only tell what is no result.
-    pub const fn by_hand(mut self, read: ByHand) -> Tool {
-        self.by_hand = Some(read);
-        self
-    }
-
-    /// The same, of a list in which each medium has each test once.
-    pub const fn one_medium_each(mut self) -> Tool {
-        self.is_one_medium_each = true;
-        self
-    }
-
     /// Reads a text: a run for each medium that it names.
     pub fn read(
         &self,
@@ -259,7 +244,7 @@ impl Tool {
         unit: Option<IozoneUnit>,
         reading: &mut Reading,
     ) -> Vec<ImportedRun> {
-        if let Some(read) = self.by_hand {
+        if let Some(read) = self.table.by_hand {
             let runs = read(source, reading);
             let is_read = runs.iter().any(|run| !run.cells.is_empty());
             let is_apart = |line: &str| self.patterns().iter().any(|it| it.is_match(line));
@@ -267,15 +252,15 @@ impl Tool {
             apart.for_each(|(at, _)| reading.take(at));
             return runs;
         }
-        let mut runs = vec![ImportedRun::by(self.tool)];
-        let mut known = Known { step: self.step, unit, ..Known::default() };
+        let mut runs = vec![ImportedRun::by(self.table.tool)];
+        let mut known = Known { step: self.table.step, unit, ..Known::default() };
         let mut next = 0;
         for (at, line) in source.numbered() {
             if at < next {
                 continue;
             }
             let Some((kind, line, lines)) = self.kind(source, at, line) else { continue };
-            let (pattern, does) = (&self.patterns()[kind], self.lines[kind].1);
+            let (pattern, does) = (&self.patterns()[kind], self.table.lines[kind].1);
             next = at + lines;
             if matches!(does, Does::Begins | Does::Starts) {
                 self.end(&mut runs, &mut known, reading);
@@ -302,11 +287,11 @@ impl Tool {
                     let is_there =
                         |cell: &Cell| run.cells.iter().any(|(_, it)| it.test == cell.test);
                     let is_next = given.as_ref().is_none_or(|cells| cells.iter().any(is_there));
-                    if self.is_one_medium_each && is_next {
+                    if self.table.is_one_medium_each && is_next {
                         if !reading.has_room(at, runs.len()) {
                             break;
                         }
-                        runs.push(ImportedRun::by(self.tool));
+                        runs.push(ImportedRun::by(self.table.tool));
                     }
                     let cells = given.unwrap_or_default();
                     let is_given = !cells.is_empty();
@@ -322,8 +307,8 @@ impl Tool {
             }
         }
         self.end(&mut runs, &mut known, reading);
-        runs.retain(|run| !self.is_one_medium_each || !run.cells.is_empty());
-        if self.is_one_medium_each && runs.len() > 1 {
+        runs.retain(|run| !self.table.is_one_medium_each || !run.cells.is_empty());
+        if self.table.is_one_medium_each && runs.len() > 1 {
             (1..).zip(&mut runs).for_each(|(number, run)| run.ordinal = Some(number));
         }
         runs
@@ -334,12 +319,12 @@ impl Tool {
         if let Some(version) = known.short("version", 20) {
             run.version = version;
         }
-        (self.run)(known, run);
+        (self.table.facts)(known, run);
     }
 
     /// Ends a block.
     fn end(&self, runs: &mut [ImportedRun], known: &mut Known, reading: &mut Reading) {
-        let cells = reading.accept(known.at, (self.block)(known)).unwrap_or_default();
+        let cells = reading.accept(known.at, (self.table.ends)(known)).unwrap_or_default();
         if let Some(run) = runs.last_mut() {
             self.tell(known, run);
             reading.add_all(run, known.at, cells);
@@ -349,13 +334,13 @@ impl Tool {
     fn patterns(&self) -> &[Regex] {
         self.patterns.get_or_init(|| {
             let compiled = |line: &Line| Regex::new(line.0).expect("a pattern of ours");
-            self.lines.iter().map(compiled).collect()
+            self.table.lines.iter().map(compiled).collect()
         })
     }
 
     /// Kind of a line; the line, with one or two to which it was wrapped; and their number.
     fn kind(&self, source: &ImportText, at: usize, line: &str) -> Option<(usize, String, usize)> {
-        let is_whole = |kind: &usize| !matches!(self.lines[*kind].1, Does::Wraps);
+        let is_whole = |kind: &usize| !matches!(self.table.lines[*kind].1, Does::Wraps);
         let kinds = |line: &str| {
             let is_short = line.len() < LONGEST;
             let patterns = self.patterns().iter().enumerate();

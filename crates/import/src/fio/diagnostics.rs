@@ -6,22 +6,23 @@ use crate::prelude::*;
 const JOB: &str = r"(?m)^\s*(?<job>[A-Za-z][^;\n]{0,59});(?<read>[\d.]+);(?<reads>[\d.]+);(?<write>[\d.]+);(?<writes>[\d.]+)\s*$";
 
 pub(crate) static JOBS: Tool = tool! {
-    "Raspberry Pi Diagnostics", "Raspberry Pi Diagnostics output", 1024.0;
+    "Raspberry Pi Diagnostics", "Raspberry Pi Diagnostics output", 1024.0, facts: of_run;
     ["a line 'rand-4k-write;0;0;3291;822'": JOB]
     Says r"^\s*Run (?<run>\d+)";
     Gives JOB => of_job;
     Gives r"^\s*rand-[^;]*(?:;[^;]*){4}$" => |_| Err("a figure is no number".to_owned());
     Says r"(?<wrong> speed 0 IOPS \(target)";
     Says r"(?<judged>KB/sec \(target|IOPS \(target)";
-}
-.facts(|known, run| {
+};
+
+fn of_run(known: &mut Known, run: &mut ImportedRun) {
     let judged = "it asks only whether one of three runs passes the limits of class A1";
     let bare = "five fields of fio's terse output; taken for the jobs of Raspberry Pi Diagnostics";
     let wrong = "its version prints 0 IOPS and FAIL for a line that it does not read; the figures are those it measured";
     let is_wrong = known.has("wrong");
     let notes = [Some(if known.has("judged") { judged } else { bare }), is_wrong.then_some(wrong)];
     run.notes = notes.into_iter().flatten().map(str::to_owned).collect();
-});
+}
 
 fn of_job(known: &Known) -> Made {
     let of_direction = |(direction, rate, iops): (Direction, &str, &str)| {

@@ -15,15 +15,12 @@ use crate::errno::{Errno, ErrorSide};
 use crate::failed;
 use crate::imported_run::{cell as plain, keep_odd};
 use crate::prelude::*;
-use crate::reading::Reading;
-use crate::text::ImportText;
 
 pub(crate) static JSON: Tool = tool! {
-    "", "fio JSON", 1000.0;
+    "", "fio JSON", 1000.0, by_hand: Some(read);
     ["a key \"fio version\"": "\"fio version\""]
     ["a list \"jobs\"": "\"(?:jobs|client_stats)\""]
-}
-.by_hand(read);
+};
 
 /// Most JSON objects; a job has a few dozen.
 const MAX_OBJECTS: usize = 400_000;

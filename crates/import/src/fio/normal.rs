@@ -9,17 +9,14 @@ use super::options::Job;
 use super::same_job::FORMS;
 use crate::MAX_CELLS;
 use crate::prelude::*;
-use crate::reading::Reading;
-use crate::text::ImportText;
 
 pub(crate) static NORMAL: Tool = tool! {
-    "", "fio output", 1000.0;
+    "", "fio output", 1000.0, by_hand: Some(read);
     ["a line with '(groupid=.., jobs=..)'": r": \(groupid="]
     ["a line 'read: IOPS=.., BW=..' or 'write: ..'": RESULT]
     // Figures in detail, or sums.
     Repeats r"^\s*(?:slat|clat|lat \(|bw \(|iops |cpu |IO depths|submit|complete|issued rwt|latency |READ:|WRITE:|MIXED:|sync |Jobs:|\| |fio: )|: \(g=";
-}
-.by_hand(read);
+};
 
 /// "a: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1"; fio 2
 /// has "bs=4K-4K/4K-4K/4K-4K".
