@@ -149,21 +149,23 @@ fn describe(request: &MatrixRequest) -> String {
     for (name, list) in lists {
         text += &format!("  {name:<14} {list}\n");
     }
-    for name in &axes.filesystems {
-        if let Some(why) =
-            host::recipe(name).and_then(|recipe| recipe.available(&host::Roots::default()).err())
-        {
-            text += &format!("  left out: {name}: {why}\n");
-        }
-    }
-    let (combinations, left_out) = request.combine();
+    let mut possible = request.clone();
+    possible.axes.filesystems.retain(|name| {
+        let found = host::recipe(name).map(|recipe| recipe.available(&host::Roots::default()));
+        let why = found.and_then(std::result::Result::err);
+        text.extend(why.iter().map(|why| format!("  left out: {name}: {why}\n")));
+        why.is_none()
+    });
+    let (combinations, left_out) = possible.combine();
     for left in left_out {
         text += &format!("  left out: {}: {}\n", left.what, left.why);
     }
     let (least, most) = request.limits;
+    let is_all = axes.schedulers.iter().any(|name| name == request::ALL);
     text += &format!(
-        "{} combinations, each {least} times, those that may be best up to {most} times, in random order (seed {}).\n",
+        "{} combinations{}, each {least} times, those that may be best up to {most} times, in random order (seed {}).\n",
         combinations.len(),
+        if is_all { " for each scheduler that the medium has" } else { "" },
         request.run.seed
     );
     let works = request.works().unwrap_or_default();
