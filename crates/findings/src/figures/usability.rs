@@ -46,6 +46,12 @@ pub fn adverse_exclusion(record: &Record, cell: &Cell) -> Option<ExclusionReason
         .or_else(|| is_host_cached(record).then_some(ExclusionReason::HostCached))
 }
 
+/// Reason why no figure of a record may stand beside those of other media.
+pub(crate) fn of_record(record: &Record) -> Option<ExclusionReason> {
+    let is_cached = record.flags.contains(&Flag::HostCached);
+    of_run(record).or_else(|| is_cached.then_some(ExclusionReason::HostCached))
+}
+
 /// Cells that may be used against the medium.
 pub(crate) fn adverse_cells(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_cached = is_host_cached(record);

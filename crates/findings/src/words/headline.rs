@@ -20,7 +20,7 @@ pub fn headline(record: &Record) -> RunHeadline {
     let findings = conclude(record);
     // The cells of a matrix are of many file systems: none of them represents the medium.
     let asked: &[HeadlineFigure] =
-        if matrix::of(record).is_some() || usability::of_run(record).is_some() {
+        if matrix::of(record).is_some() || usability::of_record(record).is_some() {
             &[]
         } else {
             &HeadlineFigure::ALL

@@ -36,7 +36,7 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
     let (fit, fit_reason) = fit(record, wanted, findings);
     let (healthy, healthy_reason) = healthy(record, findings);
     // Cells of a matrix are of many file systems, those of a fake or of memory are not of a medium.
-    let of_a_medium = usability::of_run(record).is_none() && matrix::of(record).is_none();
+    let of_a_medium = usability::of_record(record).is_none() && matrix::of(record).is_none();
     let figure = |wanted| {
         let found = Figures::of(record).sound(wanted).filter(|found| found.bound.is_none());
         found.filter(|_| of_a_medium)

@@ -29,8 +29,8 @@ pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
             None => "not measured".to_owned(),
         };
     };
-    let refused = usability::exclusion(record, cell).map(|refused| refused.to_string());
-    let why = refused.unwrap_or_else(|| "too few I/Os for a figure".to_owned());
+    let refused = usability::exclusion(record, cell).or_else(|| usability::of_record(record));
+    let why = refused.map_or("too few I/Os for a figure".to_owned(), |refused| refused.to_string());
     match Figures::of(record).sound(wanted).filter(|found| found.bound.is_some()) {
         Some(found) => format!("{}: {why}", found.text()),
         None => why,
