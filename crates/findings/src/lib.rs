@@ -14,6 +14,10 @@
 //! figure, and may it), `conclusions`, `verdict`, `conclude`, `compare`, `words`. Begin reading at
 //! `figures/figure.rs`, then any file of `conclusions/`, then `conclude.rs`.
 
+#[cfg(test)]
+#[path = "../../../tests/cases.rs"]
+#[allow(clippy::disallowed_methods, reason = "the cases are a file")]
+mod cases;
 mod caveats;
 mod compare;
 mod conclude;

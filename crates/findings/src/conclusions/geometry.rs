@@ -265,6 +265,8 @@ fn signed(ns: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use record::units::Bytes;
+
     use super::*;
 
     /// Points of flashbench -a: powers of two from `first` bytes on, with these differences in
@@ -292,92 +294,50 @@ mod tests {
             .collect()
     }
 
-    #[test]
-    fn a_declared_unit_counts_from_16_kib_to_1_gib() {
-        let declared = |bytes| {
-            let mut record = crate::testing::empty();
-            record.medium.au_bytes = Some(bytes);
-            au_bytes(&record)
-        };
-        assert_eq!([16 * KIB - 1, GIB + 1].map(declared), [None, None]);
-        assert_eq!([16 * KIB, GIB].map(declared), [Some(16 * KIB), Some(GIB)]);
-    }
-
-    #[track_caller]
-    fn check(points: &[[f64; 2]], au: Option<u64>, page: Option<u64>) {
+    fn seen(points: &[[f64; 2]]) -> String {
         let levels = fit_levels(points);
-        let seen = levels.filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU);
-        assert_eq!(
-            (seen.map(|levels| levels.size_bytes), fit_page(points)),
-            (au, page),
-            "{levels:?}"
-        );
+        let unit = levels.filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU);
+        let sure = levels.is_some_and(|levels| levels.confidence > 0.99);
+        let text = |bytes: Option<u64>| bytes.map_or("none".to_owned(), |it| Bytes(it).to_string());
+        let (unit, page) = (text(unit.map(|unit| unit.size_bytes)), text(fit_page(points)));
+        format!("unit {unit}, page {page}{}", if sure { ", for sure" } else { "" })
     }
 
-    #[test]
-    fn levels_seen_on_survey_cards() {
-        // docs/field/allocation-units.md#size-from-reads, levels of card 2 (>= 4M 320-374, 2M..16K
-        // 57-68, <= 8K < 10), 10 (233/72), 21 (445/260), 29 (only the 16K step).
-        for (diffs, au, page) in [
-            ("4 6 9 57 60 63 61 66 68 59 62 320 350 374 341 333", Some(4 * MIB), 16 * KIB),
-            ("4 5 9 72 70 74 71 73 72 75 70 233 230 236 229 231", Some(4 * MIB), 16 * KIB),
-            ("4 5 260 262 258 261 263 259 260 255 264 445 450 441 439 447", Some(4 * MIB), 8 * KIB),
-            ("4 6 5 52 50 51 53 52 49 50 51 52 50 51 53 52", None, 16 * KIB),
-        ] {
-            check(&powers(2 * KIB, diffs), au, Some(page));
+    fn answer(question: &str) -> String {
+        let (kind, of) = question.split_once(' ').unwrap();
+        let numbers = || of.split(' ').map(|it| it.parse::<f64>().unwrap()).collect::<Vec<_>>();
+        let bytes = |text: &str| text.parse::<Bytes>().unwrap().0;
+        match kind {
+            "powers" => {
+                let (first, diffs_us) = of.split_once(' ').unwrap();
+                seen(&powers(bytes(first), diffs_us))
+            }
+            "ladder" => seen(&ladder(bytes(of), 60.0, 300.0)),
+            "declared" => {
+                let mut record = crate::testing::empty();
+                record.medium.au_bytes = Some(bytes(of));
+                format!("{:?}", au_bytes(&record))
+            }
+            "visible" => {
+                let [low_ns, high_ns, residual_ns] = numbers()[..] else { panic!("{of}") };
+                let levels =
+                    Levels { size_bytes: 1, low_ns, high_ns, residual_ns, confidence: 1.0 };
+                levels.is_visible().to_string()
+            }
+            _ => {
+                let points: Vec<(u64, f64)> =
+                    numbers().chunks(2).map(|two| (two[0] as u64, two[1])).collect();
+                let fit = levels(&points, 16, 64).map(|fit| (fit.low_ns, fit.high_ns, fit.error));
+                format!("{fit:?}")
+            }
         }
     }
 
     #[test]
-    fn a_file_in_memory_shows_nothing() {
-        // flashbench -a on a loop device over a file: no flash, some negative differences.
-        let diffs = "0.828 1.09 1.17 -1.737 0.134 -0.107 -1.646 1.37 0.5 -0.991 2.41 -2.22 3.11 \
-                     2.69 0.267 -1.055";
-        check(&powers(2 * KIB, diffs), None, None);
-    }
-
-    #[test]
-    fn erase_blocks_of_three_are_distinguished_from_powers_of_two() {
-        for au in
-            [128 * KIB, MIB, 3 * MIB / 2, 3 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, 12 * MIB, 24 * MIB]
-        {
-            check(&ladder(au, 60.0, 300.0), Some(au), Some(16 * KIB));
-            assert!(fit_levels(&ladder(au, 60.0, 300.0)).unwrap().confidence > 0.99);
-        }
-    }
-
-    #[test]
-    fn too_few_or_broken_points_are_no_fit() {
+    fn reads_across_boundaries_show_the_units_of_the_rows() {
+        crate::cases::check_rows("src/conclusions/geometry/rows.txt", answer);
         assert_eq!(fit_levels(&[]), None);
         assert_eq!(fit_levels(&[[f64::NAN, 1.0]; 20]), None);
-        assert_eq!(fit_levels(&powers(16 * KIB, "1 1 1 1 1")), None);
-        check(&powers(16 * KIB, &["NaN"; 12].join(" ")), None, None);
-        check(&powers(16 * KIB, &["0"; 12].join(" ")), None, None);
-    }
-
-    #[test]
-    fn a_step_is_visible_by_its_size_its_noise_and_its_share() {
-        let visible = |low_ns: f64, high_ns: f64, residual_ns: f64| {
-            let levels = Levels { size_bytes: 1, low_ns, high_ns, residual_ns, confidence: 1.0 };
-            levels.is_visible()
-        };
-        assert!(visible(10_000.0, 35_001.0, 1.0) && !visible(10_000.0, 35_000.0, 1.0));
-        assert!(visible(1_000.0, 91_001.0, 30_000.0) && !visible(1_000.0, 91_000.0, 30_000.0));
-        assert!(visible(200_000.0, 250_001.0, 1.0) && !visible(200_000.0, 250_000.0, 1.0));
-    }
-
-    /// Of pages of 16 KiB and units of 64: 20 and 24 are within, 8 crosses nothing.
-    #[test]
-    fn levels_rise_from_what_crosses_nothing_to_units() {
-        let of = |points: &[(u64, f64)]| {
-            levels(points, 16, 64).map(|fit| (fit.low_ns, fit.high_ns, fit.error))
-        };
-        let rising = [(8, 1.0), (16, 10.0), (32, 14.0), (64, 30.0), (128, 34.0)];
-        assert_eq!(of(&rising), Some((12.0, 32.0, 16.0)));
-        assert_eq!(of(&[(16, 10.0), (64, 10.0)]), None);
-        assert_eq!(of(&[(8, 10.0), (16, 10.0), (64, 20.0)]), None);
-        assert_eq!(of(&[(16, 10.0), (64, 20.0)]), Some((10.0, 20.0, 0.0)));
-        assert_eq!(of(&[(64, 20.0)]), None);
     }
 
     #[test]

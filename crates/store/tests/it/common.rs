@@ -3,44 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use flashmark_store::{Journal, JournalEntry, Opening, RunDir, Store};
-use record::{
-    Cell, Host, Latency, Medium, Metrics, Params, PlannedCell, Run, Software, Stop, Target,
-};
+use record::{Cell, Host, Latency, Medium, Params, PlannedCell, Run, Software, Stop, Target};
 
 pub fn cell(id: &str) -> Cell {
-    Cell {
-        id: id.to_owned(),
-        test: id.split('/').next().unwrap().to_owned(),
-        params: Params { block_bytes: Some(4096), queue_depth: 1, threads: 1, ..Params::default() },
-        metrics: Metrics {
-            latency_ns: Some(Latency {
-                n: 1,
-                min: 7,
-                mean: 1.0 / 3.0,
-                max: 7,
-                ..Latency::default()
-            }),
-            ..Metrics::default()
-        },
-        histogram: None,
-        series: Vec::new(),
-        unit: None,
-        ops: 1,
-        bytes: 4096,
-        written_bytes: 4096,
-        run_written_bytes: None,
-        elapsed_ns: 1_000,
-        stop: Stop::Ops,
-        reason: None,
-        error: None,
-        flags: Vec::new(),
-        on: None,
-        labels: std::collections::BTreeMap::new(),
-        activity: Vec::new(),
-        reach: None,
-        host_state: None,
-        rounds: Vec::new(),
-    }
+    let params =
+        Params { block_bytes: Some(4096), queue_depth: 1, threads: 1, ..Params::default() };
+    let mut cell = Cell::begun(id, id.split('/').next().unwrap(), params);
+    let latency = Latency { n: 1, min: 7, mean: 1.0 / 3.0, max: 7, ..Latency::default() };
+    cell.metrics.latency_ns = Some(latency);
+    (cell.ops, cell.bytes, cell.written_bytes) = (1, 4096, 4096);
+    (cell.elapsed_ns, cell.stop) = (1_000, Stop::Ops);
+    cell
 }
 
 pub fn software(version: &str) -> Software {

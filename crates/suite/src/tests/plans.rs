@@ -7,6 +7,7 @@ use record::units::{Bytes, Nanos};
 use record::{PlannedCell, TargetKind};
 use serde_json::Value;
 
+use crate::cases::{self, Case};
 use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::TestBench;
 use crate::definition::Suite;
@@ -126,61 +127,25 @@ fn every_test_plans_as_before() {
     }
 }
 
-/// Unusual settings and targets: the target, and the test.
-const CASES: [(&str, &str); 43] = [
-    ("card 4GiB read-only", "align-read"),
-    ("card 4GiB sectors=4KiB", "align-read"),
-    ("card 4GiB sectors=4KiB only=1GiB+256KiB", "align-read"),
-    ("card 1GiB no-page-cache", "buffered-read"),
-    ("card 1GiB", "buffered-read offset=1000MiB"),
-    ("card 1GiB", "buffered-read offset=1GiB"),
-    ("card 1GiB", "buffered-read offset=700"),
-    ("card 4GiB forgets", "capacity"),
-    ("card 4GiB only=0+1GiB", "capacity"),
-    ("card 4GiB read-only", "capacity"),
-    ("card 8MiB", "capacity"),
-    ("file 1GiB", "capacity"),
-    ("card 4GiB to-restore", "capacity restore=no"),
-    ("file 8MiB", "commit"),
-    ("card 4GiB files sectors=4KiB", "ext2-fill"),
-    ("card 4GiB files", "ext2-fill block=512"),
-    ("card 4GiB files sectors=4KiB", "ext2-format"),
-    ("card 4GiB files only=0+1GiB", "ext2-format"),
-    ("file 1GiB", "ext2-format"),
-    ("disk 250GB files", "ext2-format"),
-    ("card 1GiB only=3MiB+5MiB", "zero-fill region=whole"),
-    ("card 1GiB", "zero-fill region=whole"),
-    ("card 4GiB only=1GiB+48MiB", "open-aus"),
-    ("file 1GiB", "open-aus"),
-    ("disk 250GiB sectors=4KiB one-in-flight", "random-read block=512B,4KiB"),
-    ("card 1GiB only=512MiB+1MiB", "random-read block=4KiB,2MiB threads=1"),
-    ("card 4GiB only=1GiB+16KiB", "random-write block=64KiB"),
-    ("file 64MiB", "random-write block=4KiB region=middle,front"),
-    ("card 4GiB", "record-ops"),
-    ("card 4GiB files", "record-ops"),
-    ("card 256MiB files", "record-ops"),
-    ("card 256MiB files sectors=4KiB", "record-ops size=1TiB"),
-    ("card 1GiB sectors=4KiB", "sector-write"),
-    ("file 1GiB", "sector-write"),
-    ("file 32KiB", "content-sweep block=4KiB"),
-    ("file 64KiB", "flush-cost"),
-    ("card 1GiB sectors=4KiB", "misalign"),
-    ("card 1GiB only=0+1MiB", "misalign"),
-    ("file 64MiB", "span-sweep span=128MiB,64MiB"),
-    ("file 64KiB sectors=4KiB only=0+4KiB", "write-unit"),
-    ("file 64MiB forgets", "verify"),
-    ("card 8GiB only=3MiB+5MiB", "verify"),
-    ("sim 8GiB", "verify"),
-];
+/// Unusual settings and targets.
+struct Unusual;
 
-#[test]
-fn other_places_and_settings_plan_as_before() {
-    let case = |(place, test): (&str, &str)| {
+impl Case for Unusual {
+    fn build(&mut self, line: &str) {
+        panic!("{line}");
+    }
+
+    fn answer(&mut self, question: &str) -> String {
+        let (test, place) = question.split_once(" on ").expect("a test and its place");
         let bench = site(place);
         let planned = bench.plan(&[test]);
         planned.iter().for_each(|plan| assert_inside(plan, &bench.target));
-        let planned = planned.map_or_else(|error| error.to_string(), |plan| text(&plan));
-        format!("{test} on {place}\n{planned}\n")
-    };
-    insta::assert_snapshot!("cases", CASES.map(case).join("\n"));
+        planned.map_or_else(|error| error.to_string(), |plan| text(&plan))
+    }
+}
+
+#[test]
+fn other_places_and_settings_plan_as_before() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/plans.txt");
+    cases::check(file.as_ref(), || Unusual);
 }
