@@ -10,24 +10,24 @@ macro_rules! csv {
         concat!(
             "(?m)^[ \t]*",
             $before,
-            r"(?<csv_data>(?:(?:\+{3,}|[\d.]+[kmgKMG]?)?,){11}(?:\+{3,}|[\d.]+[kmgKMG]?)?),?(?<csv_files>[^,\n]*)",
+            r"(?<each_csv>(?<data>(?:(?:\+{3,}|[\d.]+[kmgKMG]?)?,){11}(?:\+{3,}|[\d.]+[kmgKMG]?)?)),?(?<files>[^,\n]*)",
             "(?:",
             $between,
-            r",(?<csv_creates>(?:(?:\+{3,}|[\d.]+[kmgKMG]?)?,){11}(?:\+{3,}|[\d.]+[kmgKMG]?)?),?(?<csv_latency>.*))?$"
+            r",(?<creates>(?:(?:\+{3,}|[\d.]+[kmgKMG]?)?,){11}(?:\+{3,}|[\d.]+[kmgKMG]?)?),?(?<latency>.*))?$"
         )
     };
 }
 /// Name, size, figures, number of files, figures.
-const OLD: &str = csv!(r"[^,\n]*,(?<csv_span>[^,:\n]*[KMGTk])(?::(?<csv_chunk>[^,\n]*))?,", "");
+const OLD: &str = csv!(r"[^,\n]*,(?<span>[^,:\n]*[KMGTk])(?::(?<chunk>[^,\n]*))?,", "");
 /// Version of the form, version of the program, name, concurrency, time, size, chunk, figures, number
 /// of files, .., figures, longest times.
 const NEW: &str = csv!(
-    r"(?:1\.93c|1\.9[4-7]|2\.00)[^,\n]*,(?<csv_version>[^,\n]*),[^,\n]*,(?<csv_threads>\d+),(?<csv_began>\d*),(?<csv_span>[^,:\n]*)(?::[^,\n]*)?,(?<csv_chunk>[^,\n]*),",
+    r"(?:1\.93c|1\.9[4-7]|2\.00)[^,\n]*,(?<version>[^,\n]*),[^,\n]*,(?<threads>\d+),(?<began>\d*),(?<span>[^,:\n]*)(?::[^,\n]*)?,(?<chunk>[^,\n]*),",
     r"(?:,[^,\n]*){4}"
 );
 /// It has the size of a seek's read and the number of processes that seek, too.
 const NEWER: &str = csv!(
-    r"1\.9[89][^,\n]*,(?<csv_version>[^,\n]*),[^,\n]*,(?<csv_threads>\d+),(?<csv_began>\d*),(?<csv_span>[^,:\n]*)(?::[^,\n]*)?,(?<csv_chunk>[^,\n]*),[^,\n]*,[^,\n]*,",
+    r"1\.9[89][^,\n]*,(?<version>[^,\n]*),[^,\n]*,(?<threads>\d+),(?<began>\d*),(?<span>[^,:\n]*)(?::[^,\n]*)?,(?<chunk>[^,\n]*),[^,\n]*,[^,\n]*,",
     r"(?:,[^,\n]*){4}"
 );
 
@@ -67,27 +67,25 @@ const FILES: usize = 6;
 /// Bytes of each read and write by default.
 const CHUNK_BYTES: u64 = 8 * KIB;
 
-/// Rate, percent of a processor and longest time of a test. All are missing if it was not measured,
-/// the first two if it took too little time.
-type Figures = [Option<f64>; 3];
-
-/// Figures in the order of [`TESTS`].
-fn figures(data: &[&str], creates: &[&str], latencies: &[&str]) -> Vec<Figures> {
+/// Results in the order of [`TESTS`], from the words of data and files (a rate and a percentage of a
+/// processor for each test) and the longest times; `of` has their facts.
+fn results(of: &Known, data: &[&str], files: &[&str], longest: &[&str]) -> Vec<Option<Cell>> {
     let of_test = |test: usize| {
-        let words = if test < FILES { data } else { creates };
+        let words = if test < FILES { data } else { files };
         let mut words = words.iter().skip(2 * (test % FILES));
         let rate = words.next().and_then(|word| rate_of(word));
         let percent = words.next().and_then(|word| number(word)).filter(|_| rate.is_some());
-        [rate, percent, latencies.get(test).and_then(|word| time(word))]
+        let ns = longest.get(test).and_then(|word| time(word));
+        rate.or(ns).map(|_| result(of, test, rate, [percent, ns]))
     };
     (0..TESTS.len()).map(of_test).collect()
 }
 
 fn of_end(known: &Known) -> Made {
-    Ok(of_results(known, "", &of_table(known)))
+    Ok(of_table(known).into_iter().flatten().collect())
 }
 
-fn of_table(known: &Known) -> Vec<Figures> {
+fn of_table(known: &Known) -> Vec<Option<Cell>> {
     if !known.has("version") {
         return Vec::new();
     }
@@ -101,7 +99,7 @@ fn of_table(known: &Known) -> Vec<Figures> {
         latencies.insert(0, Vec::new());
     }
     latencies.iter_mut().for_each(|words| words.resize(FILES, ""));
-    figures(&data, &creates, &latencies.concat())
+    results(known, &data, &creates, &latencies.concat())
 }
 
 /// The twelve columns of a table in which some are blank (`-f` leaves out single characters).
@@ -125,56 +123,50 @@ fn rate_of(word: &str) -> Option<f64> {
 
 /// Takes version and time; a line of CSV is the end of a run.
 fn of_run(known: &mut Known, run: &mut ImportedRun) {
-    let version = if known.has("csv_data") { "csv_version" } else { "version" };
-    if run.version.is_empty() && (known.has("csv_data") || known.has("version")) {
-        run.version = short(if known.has(version) { known.text(version) } else { "1.03" }, 20);
+    let Some(csv) = known.each("each_csv").last() else { return };
+    if run.version.is_empty() {
+        run.version = csv.short("version", 20).unwrap_or("1.03".to_owned());
     }
-    let began = known.number("csv_began").and_then(moment);
-    run.started = run.started.take().or(began);
-    if known.has("csv_data") {
-        ["version", "row", "data", "creates"].iter().for_each(|name| known.drop(name));
-    }
+    run.started = run.started.take().or(csv.number("began").and_then(moment));
+    ["version", "row", "data", "creates"].iter().for_each(|name| known.drop(name));
 }
 
 /// Results of a line of CSV, and of the table above it if that has other figures than the line with
 /// fewer digits.
 fn of_csv(known: &Known) -> Made {
-    let [data, creates, latencies] = ["csv_data", "csv_creates", "csv_latency"]
-        .map(|name| known.text(name).split(',').map(str::trim).collect::<Vec<_>>());
-    let (table, csv) = (of_table(known), figures(&data, &creates, &latencies));
+    let Some(csv) = known.each("each_csv").last() else { return Ok(Vec::new()) };
+    let words = |name| csv.text(name).split(',').map(str::trim).collect::<Vec<_>>();
+    let in_csv = results(csv, &words("data"), &words("creates"), &words("latency"));
+    let in_table = of_table(known);
+    let figure = |cell: &Option<Cell>| {
+        let metrics = &cell.as_ref()?.metrics;
+        metrics.bps.or(metrics.iops).map(|figure| figure.value)
+    };
     let is_near = |a: f64, b: f64| (a - b).abs() <= 0.06 * b.max(1.0);
-    let mut rates = table.iter().zip(&csv).filter_map(|(a, b)| Some((a[0]?, b[0])));
-    let is_one = rates.all(|(a, b)| b.is_some_and(|b| is_near(a, b)));
-    let mut cells = if is_one { Vec::new() } else { of_results(known, "", &table) };
-    cells.extend(of_results(known, "csv_", &csv));
-    Ok(cells)
+    let mut both = in_table.iter().zip(&in_csv);
+    let is_one =
+        both.all(|(a, b)| figure(a).is_none_or(|a| figure(b).is_some_and(|b| is_near(a, b))));
+    let of_table = in_table.into_iter().filter(|_| !is_one);
+    Ok(of_table.chain(in_csv).flatten().collect())
 }
 
-/// Cells of all tests; `prefix` begins the names of their groups.
-fn of_results(known: &Known, prefix: &str, figures: &[Figures]) -> Vec<Cell> {
-    let measured = figures.iter().enumerate().filter(|(_, [rate, _, ns])| rate.or(*ns).is_some());
-    measured.map(|(test, figures)| of_test(known, prefix, test, *figures)).collect()
-}
-
-fn of_test(known: &Known, prefix: &str, test: usize, [value, percent, ns]: Figures) -> Cell {
+fn result(of: &Known, test: usize, value: Option<f64>, details: [Option<f64>; 2]) -> Cell {
     let (name, form, direction, pattern) = TESTS[test];
-    let of = |name: &str| format!("{prefix}{name}");
-    let chunk = size(known.text(&of("chunk"))).filter(|bytes| *bytes > 0).unwrap_or(CHUNK_BYTES);
+    let chunk = size(of.text("chunk")).filter(|bytes| *bytes > 0).unwrap_or(CHUNK_BYTES);
     let block = (form == "block" || test == SEEKS).then_some(chunk);
+    let kib = value.filter(|_| test < SEEKS).map(|value| value * KIB as f64);
+    let files = if test < FILES { "" } else { of.text("files") };
+    let text = "several processes seek and read, and write one in ten back";
     let mut cell = cell(format!("bonnie++:{name}"), direction, pattern, block)
         .region(Region::File)
-        .span(size(known.text(&of("span"))).filter(|bytes| *bytes > 0 && test < FILES))
-        .path(Path::Buffered);
-    cell.params.threads = known.text(&of("threads")).parse().unwrap_or(1).clamp(1, 65_536);
+        .span(size(of.text("span")).filter(|bytes| *bytes > 0 && test < FILES))
+        .path(Path::Buffered)
+        .rates(value.filter(|_| test >= SEEKS), kib, 1)
+        .label("files", &short(files, 40))
+        .note_if(test == SEEKS, text);
+    cell.params.threads = of.text("threads").parse().unwrap_or(1).clamp(1, 65_536);
     cell.params.form = (!form.is_empty()).then(|| form.to_owned());
-    let kib = value.filter(|_| test < SEEKS).map(|value| value * KIB as f64);
-    let mut cell = cell.rates(value.filter(|_| test >= SEEKS), kib, 1);
-    if test >= FILES {
-        cell = cell.label("files", &short(known.text(&of("files")), 40));
-    }
-    for (name, value) in [("cpu_percent", percent), ("longest_latency_ns", ns)] {
-        cell = value.into_iter().fold(cell, |cell, value| cell.other(name, value, 1));
-    }
-    let text = "several processes seek and read, and write one in ten back";
-    cell.note_if(test == SEEKS, text)
+    let details = ["cpu_percent", "longest_latency_ns"].into_iter().zip(details);
+    let details = details.filter_map(|(name, value)| Some((name, value?)));
+    details.fold(cell, |cell, (name, value)| cell.other(name, value, 1))
 }

@@ -27,8 +27,7 @@ pub(super) static TABLE: Tool = tool! {
     Says r"^\s*(?<counted>Overwritten:)(?:.*\(\s*(?<overwritten>\S+))?";
     // "Average sequential read speed: 352.86 MB/s (2412544 sectors / 6.83s)".
     Repeats r"(?i)^\s*average (?:writing|reading|sequential (?:read|write)) speed:\s*NO DATA";
-    Says r"(?i)^\s*average (?:writing|sequential write) speed:\s*(?<write>[\d.]\S* \S+/s)\s*(?:\((?<write_sectors>\S+).*? / (?<write_time>.*)\))?";
-    Says r"(?i)^\s*average (?:reading|sequential read) speed:\s*(?<read>[\d.]\S* \S+/s)\s*(?:\((?<read_sectors>\S+).*? / (?<read_time>.*)\))?";
+    Says r"(?i)^\s*average (?<each_speed>writing|reading|sequential (?:read|write)) speed:\s*(?<rate>[\d.]\S* \S+/s)\s*(?:\((?<sectors>\S+).*? / (?<took>.*)\))?";
     Wraps r"(?i)^\s*average .*speed";
     // f3probe.
     Says r"The device `(?<path>.*?)'.*?(?:counterfeit of type (?<fake>\S+)|is (?<fine>the real thing)|is (?<damaged>damaged))?\s*$";
@@ -62,8 +61,8 @@ fn of_block(known: &Known) -> Made {
     if known.has("good") || known.has("counted") {
         cells.push(verified(known)?);
     }
-    for way in ["write", "read"].into_iter().filter(|way| known.has(way)) {
-        cells.push(speed(known, way)?);
+    for line in known.each("each_speed") {
+        cells.push(speed(known, line)?);
     }
     if cells.is_empty() && known.has("head") && !known.has("failure") {
         return Err("it ends before its result".to_owned());
@@ -71,12 +70,13 @@ fn of_block(known: &Known) -> Made {
     Ok(cells)
 }
 
-fn speed(known: &Known, way: &str) -> Result<Cell, String> {
-    let bps = wanted("the speed", known.rate(way))?;
-    let sectors = known.count(&format!("{way}_sectors")).unwrap_or(0);
+fn speed(known: &Known, line: &Known) -> Result<Cell, String> {
+    let bps = wanted("the speed", line.rate("rate"))?;
+    let sectors = line.count("sectors").unwrap_or(0);
+    let way = word(line.direction("each_speed").or(Some(Direction::Read)));
     let mut cell = over_files("f3", way, Path::Buffered, bps)
         .moved(sectors.saturating_mul(SECTOR), 0)
-        .took(duration_ns(known.text(&format!("{way}_time"))));
+        .took(duration_ns(line.text("took")));
     cell.series = curves(known);
     Ok(cell)
 }

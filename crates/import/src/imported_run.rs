@@ -114,6 +114,10 @@ pub(crate) fn of_params(test: impl Into<String>, params: Params) -> Cell {
     Cell::begun("", test, Params { queue_depth, threads, ..params })
 }
 
+/// Relative width of the time buckets of tools: a percentile may be so far beyond the extremes and
+/// still be one of them.
+const BUCKET: f64 = 1.0 / 64.0;
+
 /// What fills a cell.
 pub(crate) trait Fill: Sized + BorrowMut<Cell> {
     fn region(self, region: Region) -> Self {
@@ -176,6 +180,41 @@ pub(crate) trait Fill: Sized + BorrowMut<Cell> {
     /// Adds another metric.
     fn other(self, name: &str, value: f64, n: u64) -> Self {
         self.with(|cell| cell.metrics.other.extend([(name.to_owned(), estimate(value, n))]))
+    }
+
+    /// Sets the times of the I/Os, with percentiles by share (0.5, 0.999); those with too few samples
+    /// are left out. One that contradicts the extremes comes from another clock, and is kept as
+    /// another metric.
+    fn times(self, mut times: Latency, by_share: impl Fn(f64) -> Option<f64>) -> Self {
+        let us = |ns: u64| record::units::significant(ns as f64 / 1e3);
+        let (n, low, high) = (times.n, times.min, times.max.max(times.min).max(1));
+        let likely = low as f64 * (1.0 - BUCKET)..=high as f64 * (1.0 + BUCKET);
+        let mut cell = self;
+        for (share, name, percentile) in [
+            (0.50, "p50", &mut times.p50),
+            (0.90, "p90", &mut times.p90),
+            (0.95, "p95", &mut times.p95),
+            (0.99, "p99", &mut times.p99),
+            (0.999, "p99_9", &mut times.p99_9),
+        ] {
+            *percentile = None;
+            let has_samples = |ns: &f64| *ns > 0.0 && n >= smallest_sample(share);
+            let Some(ns) = by_share(share).filter(has_samples) else { continue };
+            if likely.contains(&ns) {
+                *percentile = Some(whole_ns(ns).clamp(low, high));
+                continue;
+            }
+            let (kept, shown) = (format!("completion_{name}_ns"), name.replace('_', "."));
+            let text = format!(
+                "{shown} of {} us is not between the shortest and the longest time, {} to {} us: it \
+                 leaves out the submission, and is kept as {kept}",
+                us(whole_ns(ns)),
+                us(low),
+                us(times.max)
+            );
+            cell = cell.other(&kept, whole_ns(ns) as f64, n).note(text);
+        }
+        cell.with(|cell| cell.metrics.latency_ns = Some(times))
     }
 
     /// Adds another parameter.
@@ -274,57 +313,6 @@ pub(crate) fn estimate(value: f64, n: u64) -> Estimate {
 /// Rounds a time to whole nanoseconds.
 pub(super) fn whole_ns(ns: f64) -> u64 {
     ns.round() as u64
-}
-
-/// Relative width of the time buckets of tools: a percentile may be so far beyond the extremes and
-/// still be one of them.
-const BUCKET: f64 = 1.0 / 64.0;
-
-/// Name of a percentile and its time in nanoseconds.
-pub(super) type Percentile = (&'static str, u64);
-
-/// Sets percentiles by share (0.5, 0.999); those with too few samples are left out. Returns those
-/// that contradict the extremes, because they come from another clock: they are left out as well.
-#[must_use]
-pub(super) fn percentiles(
-    latency: &mut Latency,
-    by_share: impl Fn(f64) -> Option<f64>,
-) -> Vec<Percentile> {
-    let n = latency.n;
-    let (low, high) = (latency.min, latency.max.max(latency.min).max(1));
-    let (least, most) = (low as f64 * (1.0 - BUCKET), high as f64 * (1.0 + BUCKET));
-    let mut odd = Vec::new();
-    let mut at = |share: f64, name| {
-        let ns = by_share(share).filter(|value| *value > 0.0 && n >= smallest_sample(share))?;
-        if (least..=most).contains(&ns) {
-            return Some(whole_ns(ns).clamp(low, high));
-        }
-        odd.push((name, whole_ns(ns)));
-        None
-    };
-    latency.p50 = at(0.50, "p50");
-    latency.p90 = at(0.90, "p90");
-    latency.p95 = at(0.95, "p95");
-    latency.p99 = at(0.99, "p99");
-    latency.p99_9 = at(0.999, "p99_9");
-    odd
-}
-
-/// Keeps percentiles that contradict the extremes as other metrics, with a note.
-pub(super) fn keep_odd(cell: &mut Cell, latency: &Latency, odd: &[Percentile]) {
-    let us = |ns: u64| record::units::significant(ns as f64 / 1e3);
-    for (name, ns) in odd {
-        let kept = format!("completion_{name}_ns");
-        let text = format!(
-            "{} of {} us is not between the shortest and the longest time, {} to {} us: it leaves \
-             out the submission, and is kept as {kept}",
-            name.replace('_', "."),
-            us(*ns),
-            us(latency.min),
-            us(latency.max)
-        );
-        cell.other(&kept, *ns as f64, latency.n).note(text);
-    }
 }
 
 /// Returns an error if a result is impossible: not finite, negative, or more than any medium does.

@@ -98,10 +98,11 @@ fn add_times(known: &Known, cell: &mut Cell, mut requests: Vec<f64>) -> Result<(
         // The extremes in the summary have fewer digits than those of the requests.
         latency.min = min.min(whole_ns(requests[0]));
         latency.max = max.max(whole_ns(requests[requests.len() - 1]));
-        let _ = percentiles(&mut latency, |share| {
-            requests.get(((n as f64 * share).ceil() as usize).saturating_sub(1)).copied()
-        });
+    } else {
+        requests.clear();
     }
-    cell.metrics.latency_ns = Some(latency);
+    cell.times(latency, |share| {
+        requests.get(((n as f64 * share).ceil() as usize).saturating_sub(1)).copied()
+    });
     Ok(())
 }

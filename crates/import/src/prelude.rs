@@ -7,8 +7,7 @@ pub(crate) use record::{
 };
 
 pub(crate) use crate::imported_run::{
-    BUFFERED, Fill, ImportedRun, cell, of_sectors, our_test, over_files, percentiles, whole_ns,
-    word,
+    BUFFERED, Fill, ImportedRun, cell, of_sectors, our_test, over_files, whole_ns, word,
 };
 pub(crate) use crate::reading::Reading;
 pub(crate) use crate::table::{Known, Made, Tool, tool};

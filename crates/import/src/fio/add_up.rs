@@ -2,7 +2,7 @@
 
 use record::{Cell, Estimate, Flag, Latency, Stop};
 
-use crate::imported_run::{Fill, percentiles};
+use crate::imported_run::Fill;
 
 /// Adds one of several equal jobs to the first: rates and counts add up, extremes stay extremes,
 /// percentiles cannot be added.
@@ -36,9 +36,10 @@ pub(super) fn add_up(sum: &mut Cell, other: Cell) {
         (Some(_), None) if is_nothing => {}
         (a, _) => *a = None,
     }
-    if let (Some(latency), Some(histogram)) = (&mut sum.metrics.latency_ns, &sum.histogram) {
+    if let (Some(times), Some(histogram)) = (sum.metrics.latency_ns.clone(), sum.histogram.clone())
+    {
         // Histogram and percentiles are of the same times.
-        let _ = percentiles(latency, |share| Some(histogram.quantile(share) as f64));
+        (&mut *sum).times(times, |share| Some(histogram.quantile(share) as f64));
     }
     sum.metrics.other.clear();
     // A caveat about one of them does not hold for all.

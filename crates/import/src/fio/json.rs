@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Histogram, Params};
+use record::Params;
 use serde::Deserialize;
 use stats::student_t;
 
@@ -13,7 +13,7 @@ use super::same_job::FORMS;
 use super::{agreed_block, cell};
 use crate::errno::{Errno, ErrorSide};
 use crate::failed;
-use crate::imported_run::{cell as plain, keep_odd};
+use crate::imported_run::cell as plain;
 use crate::prelude::*;
 
 pub(crate) static JSON: Tool = tool! {
@@ -423,18 +423,14 @@ fn add_latency(cell: &mut Cell, out: &JobOut, stats: &DirectionStats) -> Result<
 fn set_times(cell: &mut Cell, extremes: &Times, detail: Option<&Times>, scale: f64) {
     let [min, max] = [extremes.min, extremes.max].map(|value| whole_ns(value * scale));
     let mean = extremes.mean * scale;
-    let mut latency = Latency { n: cell.ops, min, mean, max, ..Latency::default() };
-    if let Some(times) = detail {
-        let odd = percentiles(&mut latency, |share| {
-            let of_share = times.percentile.get(&format!("{:.6}", share * 100.0));
-            of_share.filter(|value| value.is_finite()).map(|value| value * scale)
-        });
-        keep_odd(cell, &latency, &odd);
-        // The buckets are in nanoseconds.
-        if scale == 1.0 && !times.bins.is_empty() {
-            let histogram = cell.histogram.insert(Histogram::default());
-            times.bins.iter().for_each(|(ns, count)| histogram.record_n(*ns, *count));
-        }
+    let by_share = |share: f64| {
+        let ns = detail?.percentile.get(&format!("{:.6}", share * 100.0))? * scale;
+        Some(ns).filter(|ns| ns.is_finite())
+    };
+    cell.times(Latency { n: cell.ops, min, mean, max, ..Latency::default() }, by_share);
+    // The buckets are in nanoseconds.
+    let bins = detail.map(|times| &times.bins).filter(|bins| scale == 1.0 && !bins.is_empty());
+    for (ns, count) in bins.into_iter().flatten() {
+        cell.histogram.get_or_insert_default().record_n(*ns, *count);
     }
-    cell.metrics.latency_ns = Some(latency);
 }
