@@ -77,11 +77,11 @@ pub struct WorkloadProgress {
     pub rate_iops: f64,
 }
 
+/// A work with its name on the command line and in records, which is also the `test` of its cells.
+pub type NamedWork = (String, Box<dyn Workload>);
+
 /// One kind of work with its settings.
 pub trait Workload {
-    /// Name on the command line and in records; also `test` of its cells.
-    fn name(&self) -> &str;
-
     /// Free space that it needs, in bytes: its files at their largest, and the file system's own
     /// needs for them.
     fn needs_bytes(&self) -> u64;

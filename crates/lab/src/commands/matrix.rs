@@ -169,7 +169,7 @@ fn describe(request: &MatrixRequest) -> String {
         request.run.seed
     );
     let works = request.works().unwrap_or_default();
-    let needs = works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0);
+    let needs = works.iter().map(|(_, work)| work.needs_bytes()).max().unwrap_or(0);
     text += &format!(
         "Each makes a new file system on all of the target, mounts it, works on at most {} of it, and unmounts it.\n",
         Bytes(needs)

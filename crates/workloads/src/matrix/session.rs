@@ -10,7 +10,7 @@ use stats::Random;
 use super::results::Results;
 use super::{MatrixBackend, MediumFailure, Prepared, Unready};
 use crate::fragmentation::{self, Fragmentation};
-use crate::workload::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
+use crate::workload::{InspectionPoint, NamedWork, WorkError, WorkloadContext, WorkloadProgress};
 
 /// Limits after which nothing more is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct MatrixTrial<'a> {
     /// Combinations to try; their numbers are positions in this list.
     pub combinations: &'a [Combination],
     /// The works that they name.
-    pub works: &'a [Box<dyn Workload>],
+    pub works: &'a [NamedWork],
     /// Time since some fixed point, in nanoseconds.
     pub clock: &'a dyn Fn() -> u64,
     /// Seed of every random choice.
@@ -305,8 +305,8 @@ impl Session<'_> {
         prepared: &Prepared,
     ) -> Result<Vec<Cell>, WorkError> {
         let name = &combination.work;
-        let work = self.trial.works.iter().find(|work| work.name() == name);
-        let work = work.ok_or_else(|| WorkError::impossible(name, "there is no such work"))?;
+        let work = self.trial.works.iter().find(|(known, _)| known == name);
+        let (_, work) = work.ok_or_else(|| WorkError::impossible(name, "there is no such work"))?;
         if prepared.free_bytes < work.needs_bytes() {
             let (needs, free) = (Bytes(work.needs_bytes()), Bytes(prepared.free_bytes));
             let on = &combination.filesystem;

@@ -11,7 +11,7 @@ use record::{Cell, Estimate, Params};
 use super::results::Results;
 use super::*;
 use crate::cases::{self, Case};
-use crate::workload::{WorkError, Workload, WorkloadContext};
+use crate::workload::{NamedWork, WorkError, Workload, WorkloadContext};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -35,9 +35,6 @@ const IO_ERROR: f64 = -1.0;
 const DEAD: f64 = -2.0;
 
 impl Workload for Tiny {
-    fn name(&self) -> &str {
-        "tiny"
-    }
     fn needs_bytes(&self) -> u64 {
         self.1
     }
@@ -128,7 +125,7 @@ impl Bench {
         // The figure outlives the works, but boxed works may borrow nothing: so it is leaked, a few
         // bytes a test.
         let figure: &'static Slot<f64> = Box::leak(Box::new(Slot::new(0.0)));
-        let works: Vec<Box<dyn Workload>> = vec![Box::new(Tiny(figure, self.needs_bytes))];
+        let works: [NamedWork; 1] = [("tiny".into(), Box::new(Tiny(figure, self.needs_bytes)))];
         let (tries, open) = (Vec::new(), false);
         let mut backend = Scripted { bench: self, tries, figure, clock: &clock, open };
         let limits =

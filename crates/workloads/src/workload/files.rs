@@ -197,10 +197,6 @@ fn broken(error: TraceError) -> WorkError {
 }
 
 impl Workload for FilesWork {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     fn needs_bytes(&self) -> u64 {
         let bytes = self.survey.most_bytes;
         bytes + bytes / 10 + self.survey.most_names * ROOM_PER_NAME + ROOM

@@ -51,10 +51,6 @@ impl Logger {
 }
 
 impl Workload for Logger {
-    fn name(&self) -> &str {
-        KIND.name
-    }
-
     fn needs_bytes(&self) -> u64 {
         // Journals and logs of the file system grow with every commit before they are reused.
         self.lines * self.line + (16 << 20)

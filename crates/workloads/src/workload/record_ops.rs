@@ -76,10 +76,6 @@ impl RecordOps {
 }
 
 impl Workload for RecordOps {
-    fn name(&self) -> &str {
-        KIND.name
-    }
-
     fn needs_bytes(&self) -> u64 {
         self.size_bytes + self.size_bytes / 64 + (16 << 20)
     }

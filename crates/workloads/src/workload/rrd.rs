@@ -232,10 +232,6 @@ fn backlog(poll_ns: &[u64], interval_ns: u64) -> [u64; 2] {
 }
 
 impl Workload for Rrd {
-    fn name(&self) -> &str {
-        KIND.name
-    }
-
     fn needs_bytes(&self) -> u64 {
         let bytes = self.files * (Shape::cacti(self.sources).slot_bytes() + 1024);
         bytes + bytes / 32 + (16 << 20)

@@ -102,10 +102,6 @@ impl Sqlite {
 }
 
 impl Workload for Sqlite {
-    fn name(&self) -> &str {
-        KIND.name
-    }
-
     fn needs_bytes(&self) -> u64 {
         // Row, index entry and half-full pages; the log of 1000 pages twice over; and what the file
         // system's own log takes.

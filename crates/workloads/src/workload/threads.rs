@@ -382,10 +382,6 @@ fn flags(ends: &[WorkerEnd]) -> Vec<Flag> {
 }
 
 impl Workload for Threads {
-    fn name(&self) -> &str {
-        KIND.name
-    }
-
     fn needs_bytes(&self) -> u64 {
         let largest = self.forms.iter().map(|form| self.named(form).size_bytes).max().unwrap_or(0);
         let bytes = largest * self.threads;

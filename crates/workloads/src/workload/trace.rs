@@ -99,10 +99,6 @@ impl TraceWork {
 }
 
 impl Workload for TraceWork {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     fn needs_bytes(&self) -> u64 {
         self.file_bytes + self.file_bytes / 10 + 4 * MIB
     }

@@ -99,10 +99,6 @@ impl Untar {
 }
 
 impl Workload for Untar {
-    fn name(&self) -> &str {
-        KIND.name
-    }
-
     fn needs_bytes(&self) -> u64 {
         needs_bytes(self.files)
     }

@@ -6,7 +6,7 @@ use record::units::MIB;
 use serde::{Deserialize, Serialize};
 use session::request::RunRequest;
 use workloads::matrix::{Axes, LeftOut};
-use workloads::workload::Workload;
+use workloads::workload::NamedWork;
 
 use crate::cli::MatrixFlags;
 use crate::commands::size;
@@ -82,8 +82,8 @@ pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
             request.axes.works.join(", ")
         ));
     }
-    works.iter().filter_map(|work| work.note()).for_each(|note| program::say!("note: {note}"));
-    let needs = works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0);
+    works.iter().filter_map(|(_, work)| work.note()).for_each(|note| program::say!("note: {note}"));
+    let needs = works.iter().map(|(_, work)| work.needs_bytes()).max().unwrap_or(0);
     let enough = (needs + needs / 4).div_ceil(MIB) * MIB;
     request.run.file_bytes =
         size("--size", flags.size.as_deref())?.unwrap_or(enough.max(MIN_FILE_BYTES)) / 4096 * 4096;
@@ -129,12 +129,12 @@ fn setting(text: &str) -> Result<(String, String, String)> {
 
 impl MatrixRequest {
     /// The works with their settings.
-    pub fn works(&self) -> Result<Vec<Box<dyn Workload>>> {
-        let of = |name: &String| -> Result<Box<dyn Workload>> {
+    pub fn works(&self) -> Result<Vec<NamedWork>> {
+        let of = |name: &String| -> Result<NamedWork> {
             let settings = self.settings.iter().filter(|(work, ..)| work == name);
             let settings: Vec<(&str, &str)> =
                 settings.map(|(_, name, value)| (name.as_str(), value.as_str())).collect();
-            workloads::workload::find(name, &settings).or_usage()
+            Ok((name.clone(), workloads::workload::find(name, &settings).or_usage()?))
         };
         self.axes.works.iter().map(of).collect()
     }
