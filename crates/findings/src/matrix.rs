@@ -319,7 +319,7 @@ impl Matrix {
                     .map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)))
                     .unwrap_or_default();
                 format!(
-                    "{}: {}, {} of the best{interval}, n = {}",
+                    "{}: {}, {} of the best speed{interval}, n = {}",
                     place.combination.words(),
                     work.figure(place.centre),
                     significant(place.relative),

@@ -33,7 +33,7 @@ pub fn ranking(work: &WorkPlaces) -> Table {
         "Mounted",
         "Scheduler",
         unit,
-        "#Of the best",
+        "#Of the best speed",
         "95 % interval",
         "#n",
         "#Slowest",

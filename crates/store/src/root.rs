@@ -189,7 +189,7 @@ impl Store {
         if matches!(found, Err(FindError::Unknown { .. })) {
             let of_medium = of(&directories, |run| {
                 let own = run.medium.strip_prefix("sim:").unwrap_or(&run.medium);
-                own.eq_ignore_ascii_case(name)
+                [own, &run.medium].iter().any(|medium| medium.eq_ignore_ascii_case(name))
             });
             if !of_medium.is_empty() {
                 return Ok(of_medium);

@@ -4,7 +4,7 @@
 mod missing;
 
 use record::collection::HeadlineFigure;
-use record::units::{Bytes, saturating_sum};
+use record::units::{Bytes, decimal, saturating_sum};
 use record::{
     Answer, Cell, Finding, Fitness, Flag, Record, Severity, Stop, Summary, Use, metric, test,
 };
@@ -151,7 +151,10 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
                 || read_parts(record).next().is_some();
             match no_sign::of_a_partition(record).filter(|_| was_tested) {
                 Some(why) => (Answer::Inconclusive, Some(why)),
-                None => (Answer::NotTested, None),
+                None => match kept(record) {
+                    Some(kept) => (Answer::Inconclusive, Some(kept)),
+                    None => (Answer::NotTested, None),
+                },
             }
         }
     };
@@ -161,6 +164,17 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
         }
         None => (answer, why.unwrap_or_else(|| not_probed(record))),
     }
+}
+
+/// What was read back where only a part of a medium was verified, and is as it was written.
+fn kept(record: &Record) -> Option<String> {
+    let sectors = Sectors::of(read_parts(record));
+    let is_kept = sectors.good > 0 && sectors.bad() == 0;
+    let is_probed = genuineness::capacity_verdict(record).is_some();
+    let read = is_kept.then(|| decimal(sectors.good.saturating_mul(SECTOR_BYTES)))?;
+    let size = record.medium.capacity_bytes.map(|bytes| format!(" of its {}", Bytes(bytes)));
+    let size = size.unwrap_or_default();
+    (!is_probed).then(|| format!("{read}{size} were read back as written; the rest was not."))
 }
 
 /// Bytes that the probes wrote (read back), with those of a verification.

@@ -15,7 +15,7 @@ const TYPED: [(&str, i32, &str); 20] = [
     ("list", 0, ""),
     ("run sim:class10 --suite standard", 0, "NOT SUITABLE"),
     ("run sim:class10 --for root-disk", 1, "NOT SUITABLE"),
-    ("compare latest card-b.json", 0, "Random write"),
+    ("compare class10 card-b.json", 0, "Random write"),
     ("compare --before B --after A --fail-if 10%", 0, "no"),
     ("run sim:a1 --claim random-write=500IOPS,p99=20ms --strict --quiet", 0, ""),
     ("show --details", 0, "Random write"),

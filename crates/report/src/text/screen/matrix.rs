@@ -52,14 +52,14 @@ impl Screen<'_> {
     }
 }
 
-/// One combination of a work with its result: "ext4 (noatime), bfq: 0.52 of the best".
+/// One combination of a work with its result: "ext4 (noatime), bfq: 0.52 of the best speed, n 3".
 fn place_line(
     work: &findings::matrix::WorkPlaces,
     place: &findings::matrix::CombinationResult,
 ) -> String {
     let unit = if work.larger_is_better { "a second" } else { "seconds" };
     format!(
-        "{}: {} {unit}, {} times the best, n {}",
+        "{}: {} {unit}, {} of the best speed, n {}",
         printable(&place.combination.words()),
         record::units::significant(place.centre),
         record::units::significant(place.relative),
