@@ -5,13 +5,10 @@
 
 use std::sync::LazyLock;
 
-use record::{Cell, Direction, Stop, test};
 use regex::RegexSet;
 
 use super::errno::{Errno, ErrorSide};
-use super::imported_run::{Fill, ImportedRun, cell};
-use super::reading::Reading;
-use super::text::{ImportText, re, short};
+use super::prelude::*;
 
 /// Ends a result with an error of the tool that measured it.
 pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
@@ -75,53 +72,39 @@ const LONGEST: usize = 1000;
 /// Most lines between an error of dd and the figures that it ended.
 const MAX_LINES_BETWEEN: usize = 40;
 
-/// Adds the errors in a text to the results of the text.
+/// Adds the errors in a text to the results of the text. An error is printed before the result that
+/// it ended, or after it if only the host failed.
 pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &mut Reading) {
     for (at, line) in source.numbered().filter(|(_, line)| line.len() < LONGEST) {
         // Some importers read their errors themselves.
-        if reading.is_taken(at) {
+        let it = if reading.is_taken(at) { None } else { error_line(at, line, source) };
+        let Some(it) = it else { continue };
+        let next = next_result(found, &it, source, reading);
+        let Some(error) = error_of(line) else {
+            if keep_message(found, &it, next) {
+                reading.take(at);
+            }
+            continue;
+        };
+        reading.take(at);
+        // Each job of fio reports its own error at its end.
+        if it.tool == "fio" && is_reported(found, &error) {
             continue;
         }
-        let Some(it) = error_line(at, line, source) else { continue };
-        let ended = result_of(found, &it, source, reading);
-        let is_kept = match error_of(line) {
-            Some(error) => {
-                end_result(found, &it, ended, &error, reading);
-                true
-            }
-            None => keep_message(found, &it, ended),
-        };
-        if is_kept {
-            reading.take(at);
+        if next.is_none() && error.origin == ErrorSide::Medium {
+            let mut without_figures = cell(it.test, it.direction, None, None);
+            end(&mut without_figures, it.tool, &error);
+            let run = run_of(found, &it);
+            reading.add(&mut found[run], at, without_figures);
+            continue;
         }
-    }
-}
-
-/// Ends the result of an error, which is printed after it, or before it if only the host failed.
-fn end_result(
-    found: &mut Vec<ImportedRun>,
-    it: &ErrorLine,
-    ended: Option<(usize, usize)>,
-    error: &Errno,
-    reading: &mut Reading,
-) {
-    // Each job of fio reports its own error at its end.
-    if it.tool == "fio" && is_reported(found, error) {
-        return;
-    }
-    if ended.is_none() && error.origin == ErrorSide::Medium {
-        let mut without_figures = cell(it.test, it.direction, None, None);
-        end(&mut without_figures, it.tool, error);
-        let run = run_of(found, it);
-        reading.add(&mut found[run], it.at, without_figures);
-        return;
-    }
-    let before = || results(found, it.tool).filter(|(there, ..)| *there <= it.at).max();
-    let before = ended.or_else(|| before().map(|(_, run, result)| (run, result)));
-    let cell = before.map(|(run, result)| &mut found[run].cells[result].1);
-    // The first error counts.
-    if let Some(cell) = cell.filter(|cell| ended.is_none() || cell.stop != Stop::Error) {
-        end(cell, it.tool, error);
+        let before = || results(found, it.tool).filter(|(there, ..)| *there <= at).max();
+        let Some((_, run, result)) = next.or_else(before) else { continue };
+        let cell = &mut found[run].cells[result].1;
+        // The first error counts.
+        if next.is_none() || cell.stop != Stop::Error {
+            end(cell, it.tool, &error);
+        }
     }
 }
 
@@ -137,16 +120,16 @@ fn is_reported(found: &[ImportedRun], error: &Errno) -> bool {
 
 /// Keeps a message without an error: of dd as a note of its result, of fio, which warns of the
 /// measurement, as one of its run; true if it did.
-fn keep_message(found: &mut [ImportedRun], it: &ErrorLine, ended: Option<(usize, usize)>) -> bool {
+fn keep_message(found: &mut [ImportedRun], it: &ErrorLine, next: Option<Place>) -> bool {
     let (_, message) = it.line.split_once(": ").unwrap_or_default();
     let text = format!("{} said: {}", it.tool, short(message, LONGEST_MESSAGE));
-    match (it.tool, ended) {
-        ("dd", Some((run, result))) => {
+    match (it.tool, next) {
+        ("dd", Some((_, run, result))) => {
             (&mut found[run].cells[result].1).note(text);
         }
         ("fio", next) => {
             let last = || found.iter().position(|run| run.tool == "fio");
-            let Some(run) = next.map(|(run, _)| run).or_else(last) else { return false };
+            let Some(run) = next.map(|(_, run, _)| run).or_else(last) else { return false };
             if found[run].notes.len() < MAX_MESSAGES {
                 found[run].note(text);
             }
@@ -176,24 +159,24 @@ fn error_line<'a>(at: usize, line: &'a str, source: &ImportText) -> Option<Error
     is_of_tool.then_some(ErrorLine { at, line, tool, test, direction, is_of_next })
 }
 
-/// Results of a tool: line, and indices of run and cell.
-fn results<'a>(
-    found: &'a [ImportedRun],
-    tool: &'a str,
-) -> impl Iterator<Item = (usize, usize, usize)> + 'a {
+/// Line of a result, and the indices of its run and its cell.
+type Place = (usize, usize, usize);
+
+/// Results of a tool.
+fn results<'a>(found: &'a [ImportedRun], tool: &'a str) -> impl Iterator<Item = Place> + 'a {
     let runs = found.iter().enumerate().filter(move |(_, run)| run.tool == tool);
     runs.flat_map(|(run, one)| {
         one.cells.iter().enumerate().map(move |(result, (there, _))| (*there, run, result))
     })
 }
 
-/// Run and cell which an error ended and which are printed after it, as indices.
-fn result_of(
+/// Result that an error ended, and that is printed after it.
+fn next_result(
     found: &[ImportedRun],
     it: &ErrorLine,
     source: &ImportText,
     reading: &Reading,
-) -> Option<(usize, usize)> {
+) -> Option<Place> {
     let fits =
         |run: usize, result: usize| it.tool != "f3" || found[run].cells[result].1.test == it.test;
     let next = results(found, it.tool).filter(|_| it.is_of_next);
@@ -207,7 +190,7 @@ fn result_of(
     let is_near = |there: usize| {
         it.tool != "dd" || there - it.at < MAX_LINES_BETWEEN && (it.at..there).all(is_of_dd)
     };
-    next.filter(|(there, ..)| is_near(*there)).map(|(_, run, result)| (run, result))
+    next.filter(|(there, ..)| is_near(*there))
 }
 
 /// Index of the tool's run that is nearest before a line, else of a new one. Only runs on the device

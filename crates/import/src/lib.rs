@@ -198,7 +198,11 @@ pub fn understand(
     let mut reading = Reading::new(&cleaned, &source);
     let (mut found, tool) = all(&source, unit, &mut reading);
     if found.is_empty() {
-        return Err(nothing(&source, &reading, tool, !cleaned.damaged.is_empty()));
+        return Err(match tool.zip(reading.first_refusal()) {
+            Some((tool, what)) => ImportError::Broken { tool, what },
+            None if !cleaned.damaged.is_empty() => ImportError::NotText,
+            None => ImportError::Unknown { nearest: nearest(&source) },
+        });
     }
     pibenchmarks::take_one_medium(&source, &mut found);
     let (left, left_count) = reading.left();
@@ -234,19 +238,6 @@ fn all(
     failed::add(&mut found, source, reading);
     found.retain(|one| !one.cells.is_empty() || one.is_identity());
     (found, tool)
-}
-
-fn nothing(
-    source: &ImportText,
-    reading: &Reading,
-    tool: Option<&'static str>,
-    is_damaged: bool,
-) -> ImportError {
-    match tool.zip(reading.first_refusal()) {
-        Some((tool, what)) => ImportError::Broken { tool, what },
-        None if is_damaged => ImportError::NotText,
-        None => ImportError::Unknown { nearest: nearest(source) },
-    }
 }
 
 /// Reads a record of our own.

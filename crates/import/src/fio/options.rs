@@ -20,7 +20,7 @@ const NOT_SIMPLE: &str = "rate rate_min rate_iops rate_iops_min thinktime bsspli
 const SYNCHRONOUS: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "null"];
 
 /// Parameters of a job.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Job {
     /// `rw=` as given ("randrw"); empty where the text does not say.
     pub kind: String,
@@ -43,16 +43,7 @@ impl Job {
     /// A job without known options.
     pub fn unknown() -> Job {
         let (path, threads) = (Path::Buffered, 1);
-        Job {
-            kind: String::new(),
-            is_simple: false,
-            blocks: [None; 2],
-            params: Params { path, threads, ..Params::default() },
-            filename: String::new(),
-            time_limit_ms: None,
-            commit: None,
-            notes: Vec::new(),
-        }
+        Job { params: Params { path, threads, ..Params::default() }, ..Job::default() }
     }
 
     /// Direction, if it is only one.

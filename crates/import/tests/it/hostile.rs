@@ -1,21 +1,10 @@
 //! Bad input: limits on sizes, other encodings, hostile text.
 
-use std::path::{Path, PathBuf};
-
 use import::{Import, ImportError, IozoneUnit, MAX_BYTES, read, understand};
 use proptest::prelude::*;
 use record::Record;
 
-fn folder() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import"))
-}
-
-fn names() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
-    let mut names: Vec<PathBuf> = entries.filter(|path| !path.ends_with("README.md")).collect();
-    names.sort();
-    names
-}
+use crate::{folder, samples};
 
 fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(folder().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -240,7 +229,7 @@ proptest! {
 
     #[test]
     fn changed_samples_never_panic(
-        path in prop::sample::select(names()),
+        path in prop::sample::select(samples()),
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), pieces()), 1..6),
     ) {
         holds(&changed(std::fs::read(path).unwrap(), &edits));
@@ -248,7 +237,7 @@ proptest! {
 
     #[test]
     fn two_samples_in_one_file_never_panic(
-        a in prop::sample::select(names()), b in prop::sample::select(names()), edit: Edit,
+        a in prop::sample::select(samples()), b in prop::sample::select(samples()), edit: Edit,
     ) {
         let both = [std::fs::read(a).unwrap(), std::fs::read(b).unwrap()].concat();
         holds(&changed(both, &[edit]));
