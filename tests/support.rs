@@ -213,10 +213,20 @@ pub struct Ran {
     pub err: String,
 }
 
+/// A text without its line breaks.
+pub fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 impl Ran {
     /// Starts the command and waits for it.
     pub fn of(command: &mut Command) -> Ran {
         Ran::from(command.output().unwrap())
+    }
+
+    /// Standard output without the line breaks at the width of the terminal.
+    pub fn flat(&self) -> String {
+        on_one_line(&self.out)
     }
 
     /// Exit code and messages, with names that change replaced: `(name, placeholder)`.

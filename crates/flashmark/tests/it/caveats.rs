@@ -66,12 +66,10 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
     );
     let ran = flashmark.done(&words);
     assert!(ran.out.contains("This is memory, not a medium: no storage was measured."), "{ran}");
-    let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     let next = "Name a directory on a medium, or its device; `flashmark list` shows them.";
-    assert!(flat.contains(next), "{ran}");
+    assert!(ran.flat().contains(next), "{ran}");
     let checked = Flashmark::new().run(&["check", mount.word()]);
-    let flat = checked.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(flat.matches(next).count(), 1, "once, not beside each answer: {checked}");
+    assert_eq!(checked.flat().matches(next).count(), 1, "once, not beside each answer: {checked}");
     assert!(
         ran.out.contains("Cannot be told here for") && !ran.out.to_lowercase().contains("good for"),
         "{ran}"
@@ -119,17 +117,8 @@ fn what_reaches_a_device_is_counted_and_has_no_caveat() {
 fn a_medium_smaller_than_what_the_suite_asks_for_is_measured_whole() {
     let Some((_scratch, _image, device)) = loop_device(MIB) else { return };
     let flashmark = Flashmark::new();
-    let words = [
-        "run",
-        device.word(),
-        "--erase",
-        device.word(),
-        "--suite",
-        "quick",
-        "--time-limit",
-        "3s",
-        "--quiet",
-    ];
+    let node = device.word();
+    let words = format!("run {node} --erase {node} --suite quick --time-limit 3s --quiet");
     flashmark.done(&words);
     let record = flashmark.record();
     assert_eq!(record.run.ended, Ended::Complete);
@@ -148,15 +137,9 @@ fn a_directory_of_ones_own_needs_no_rights() {
     let scratch = Scratch::new();
     let own = scratch.directory("own");
     std::os::unix::fs::chown(&own, Some(65534), Some(65534)).unwrap();
-    let (ran, kept) = as_nobody(&[
-        "run",
-        own.to_str().unwrap(),
-        "--only",
-        "sequential-read",
-        "--quiet",
-        "--time-limit",
-        "2s",
-    ]);
+    let at = own.to_str().unwrap();
+    let words = ["run", at, "--only", "sequential-read", "--quiet", "--time-limit", "2s"];
+    let (ran, kept) = as_nobody(&words);
     assert_eq!((ran.code, kept), (Some(0), 1), "{ran}");
     assert_eq!(fs::read_dir(&own).unwrap().count(), 0, "the test file is gone");
 }

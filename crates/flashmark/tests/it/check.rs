@@ -35,7 +35,7 @@ fn a_reader_that_goes_away_is_no_bad_medium() {
         for words in [["check", target.as_str()], ["run", target.as_str()]] {
             let ran = flashmark.run(&words);
             assert_eq!(ran.code, Some(4), "{ran}");
-            let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+            let flat = ran.flat();
             assert!(
                 flat.contains("it was unplugged, or its reader or its port reset it."),
                 "{ran}"
@@ -112,7 +112,7 @@ fn a_write_protected_medium_is_read_and_not_erased() {
     let device = LoopDevice::with(&image, &["--read-only"]);
     let flashmark = Flashmark::new();
     let ran = flashmark.done(&["check", device.word(), "--budget", "5s", "--quiet"]);
-    let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = ran.flat();
     let expected = format!("Genuine: not tested: {} is write-protected", device.word());
     assert!(flat.contains(&expected), "{ran}");
     assert!(!flat.contains("--erase"), "nothing was given away: {ran}");
@@ -135,7 +135,7 @@ fn a_partition_is_no_evidence_for_its_medium() {
     let part = device.partition(1, 1, 100);
     let words = ["check", &part, "--budget", "30s", "--claim", "capacity=256MB", "--quiet"];
     let ran = Flashmark::new().done(&words);
-    let screen = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let screen = ran.flat();
     for part in [
         format!("a partition of 100 MiB on {}, 256 MiB", device.name()),
         "Genuine: cannot be told: only a partition was tested, 100 MiB of 256 MiB".into(),
@@ -150,13 +150,12 @@ fn a_partition_is_no_evidence_for_its_medium() {
 fn a_mount_point_names_the_way_to_its_device() {
     let Some((_scratch, _image, device, mount)) = mounted(64 * MIB, EXT4, &[]) else { return };
     let flashmark = Flashmark::new();
-    let check = |target: &str| flashmark.done(&["check", target, "--budget", "5s", "--quiet"]).out;
-    let joined = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let check = |target: &str| flashmark.done(&["check", target, "--budget", "5s", "--quiet"]);
     check(mount.word());
-    let screen = joined(flashmark.done("show --details").out);
+    let screen = flashmark.done("show --details").flat();
     let way = format!("type `umount {}`, then `flashmark check {}`", mount.word(), device.word());
     assert!(screen.contains(&way), "{screen}");
     drop(mount);
-    let screen = joined(check(device.word()));
+    let screen = check(device.word()).flat();
     assert!(screen.contains("Genuine:") && !screen.contains("type `umount"), "{screen}");
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use store::{BACKUP_FILE, Store};
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Flashmark, Scratch, read_record};
+use crate::support::{Flashmark, Scratch, on_one_line, read_record};
 
 const RUN: [&str; 6] =
     ["run", "sim:class10", "--suite", "quick", "--only", "prime,sequential-read"];
@@ -85,8 +85,8 @@ fn unrestored_data_is_the_first_line_of_every_output_of_the_run() {
         name_of(&dir)
     );
     for words in [&["runs"][..], &["show"], &["show", "--all"]] {
-        let flat = flashmark.done(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
-        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let flat = flashmark.done(words).flat();
+        let line = on_one_line(&line);
         assert!(flat.starts_with(&line), "{words:?}: {flat}");
     }
     for words in [&["show", "--json"][..], &["export", "latest"], &["compare", "latest", "latest"]]

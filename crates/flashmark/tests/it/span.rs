@@ -152,16 +152,8 @@ impl Patterned {
         let (offset, bytes) = random_span(chance);
         let flashmark = Flashmark::keeping_at(&self.place);
         let (span, seed) = (format!("{offset}+{bytes}"), chance.below(1000).to_string());
-        let words = [
-            "run",
-            self.device.word(),
-            "--erase",
-            self.device.word(),
-            "--span",
-            &span,
-            "--seed",
-            &seed,
-        ];
+        let node = self.device.word();
+        let words = ["run", node, "--erase", node, "--span", &span, "--seed", &seed];
         let ran = flashmark.run(&[&words[..], what, &["--time-limit", limit, "--quiet"]].concat());
         let changes = self.changes(offset, bytes);
         assert_eq!(

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Flashmark, Ran, Scratch, has_tool, tool};
+use crate::support::{Flashmark, Ran, Scratch, has_tool, on_one_line, tool};
 
 /// A bare repository with a fresh collection in it, as a forge hosts it, and a place for clones.
 struct Forge {
@@ -78,10 +78,6 @@ impl Forge {
         let words = ["submit", record, "--to", &self.word(dir), "--sender", sender, "--yes"];
         self.flashmark.run(&words)
     }
-}
-
-fn flat(ran: &Ran) -> String {
-    ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn records(dir: &Path) -> Vec<PathBuf> {
@@ -231,7 +227,7 @@ fn a_pull_request_changes_records_of_its_sender_only() {
         let dir = format!("change-{at}");
         forge.change(&dir, change);
         let checked = forge.checked(&dir, sender);
-        assert!(flat(&checked).contains(printed), "{at} {printed}: {checked}");
+        assert!(checked.flat().contains(printed), "{at} {printed}: {checked}");
         assert_eq!(checked.code, Some(i32::from(!printed.ends_with("0 wrong"))), "{checked}");
     }
 }
@@ -280,7 +276,7 @@ fn published(forge: &Forge) -> String {
     let words = ["publish", &site, "--collection", &forge.word("owner"), "--no-reference"];
     let ran = forge.flashmark.run(&words);
     assert_eq!(ran.code, Some(0), "{ran}");
-    ran.err.split_whitespace().collect::<Vec<_>>().join(" ")
+    on_one_line(&ran.err)
 }
 
 #[test]

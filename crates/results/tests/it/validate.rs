@@ -7,12 +7,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::submit::{RECORD, collection};
-use crate::support::{Flashmark, Ran};
-
-/// Output without the line breaks at the width of the terminal.
-fn flat(ran: &Ran) -> String {
-    ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
-}
+use crate::support::{Flashmark, on_one_line};
 
 /// The run with another value at a place.
 fn with(mut run: Value, place: &str, value: Value) -> Vec<u8> {
@@ -66,16 +61,16 @@ fn no_attack_comes_into_a_published_table() {
     let site = scratch.at("site");
     let words = ["publish", site.to_str().unwrap(), "--collection", &dir, "--no-reference"];
     let table = flashmark.done(&words);
-    let left_out = table.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    let left_out = on_one_line(&table.err);
     for (name, _, code) in ATTACKS {
-        assert!(flat(&judged).contains(&format!("{name}.json: refused: ")), "{judged}");
+        assert!(judged.flat().contains(&format!("{name}.json: refused: ")), "{judged}");
         let refused = format!("mallory/{name}.json.gz: refused: {code}: ");
-        assert!(flat(&all).contains(&refused), "{name}: {all}");
+        assert!(all.flat().contains(&refused), "{name}: {all}");
         let refused = format!("mallory/{name}.json.gz is left out: refused: {code}: ");
         assert!(left_out.contains(&refused), "{name}: {table}");
     }
-    assert!(flat(&judged).contains("7 records: 1 sound, 0 doubtful, 6 refused"), "{judged}");
-    assert!(flat(&all).contains("1 record taken, 6 wrong"), "{all}");
+    assert!(judged.flat().contains("7 records: 1 sound, 0 doubtful, 6 refused"), "{judged}");
+    assert!(all.flat().contains("1 record taken, 6 wrong"), "{all}");
     assert_eq!((judged.code, all.code), (Some(1), Some(1)));
     assert!(table.out.contains("1 line"), "{table}");
 }

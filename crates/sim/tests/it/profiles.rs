@@ -22,67 +22,21 @@ copy_rate = "11.6 MB/s"
 erase = "4 ms"
 "#;
 
-fn refused(from: &str, to: &str) -> String {
-    assert!(GOOD.contains(from), "{from}");
-    Profile::parse("cards/mine.toml", &GOOD.replace(from, to)).expect_err("it is bad").to_string()
-}
-
-/// The same with tables after the last line.
-fn refused_with(tables: &str) -> String {
-    let last = "erase = \"4 ms\"";
-    refused(last, &format!("{last}\n{tables}"))
-}
-
 #[test]
 fn what_is_wrong_is_named_with_file_line_and_key() {
-    let all = [
-        refused("[log_block]", "[log_block]\nopen_au = 3"),
-        refused("au = \"4 MiB\"\n", ""),
-        refused("au = \"4 MiB\"", "au = \"4 MB\""),
-        refused("capacity = \"4 GiB\"", "capacity = \"4 GB\""),
-        refused("\"9.2 MB/s\"", "\"9.2 MB\""),
-        refused("\"20 MB/s\"", "\"0 MB/s\""),
-        refused("\"4 ms\"", "4"),
-        refused("\"4 GiB\"", "\"4kk\""),
-        refused("open_aus = 3", "open_aus = 0"),
-        refused("open_aus = 3", "open_aus = -1"),
-        refused("[log_block]", "[page_mapped]\n[log_block]"),
-        refused("[read]\ncommand = \"0.8 ms\"\nrate = \"20 MB/s\"\n", ""),
-        refused("[read]", "[read"),
-        refused_with("[queue]\ndepth = 1\nchannels = 4"),
-        refused_with("[fake]\nreal = \"8 GiB\""),
-        refused_with(
-            "[[fault]]\nkind = \"hang\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\"",
-        ),
-        refused_with(
-            "[[fault]]\nkind = \"read-only\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\"",
-        ),
-        refused_with("[[fault]]\nkind = \"explodes\""),
-        refused_with(
-            "[heat]\nambient = 30.0\nlimit = 60.0\nresume = 70.0\ncooling = \"1 s\"\nslowdown = 2.0",
-        ),
-    ];
-    insta::assert_snapshot!(all.join("\n"), @r#"
-    cards/mine.toml, line 14: log_block.open_au: unknown field `open_au`, expected one of `au`, `open_aus`, `copy_rate`, `erase`, `log_merges`, `page_buffer`, `fills_gaps`, `bypass`, `front`
-    cards/mine.toml, line 13: log_block: missing field `au`
-    cards/mine.toml, line 14: log_block.au: 4.00 MB is not a multiple of write.unit, 16 KiB
-    cards/mine.toml, line 5: medium.capacity: 4.00 GB is not a multiple of log_block.au, 4 MiB
-    cards/mine.toml, line 11: write.rate: '9.2 MB' is not a rate; write a number with kB/s, MB/s, GB/s or MiB/s, for example "9.2 MB/s"
-    cards/mine.toml, line 8: read.rate: '0 MB/s' is under 1 kB/s, which would hardly end
-    cards/mine.toml, line 17: log_block.erase: invalid type: integer `4`, expected a time as text with its unit, for example "0.8 ms"
-    cards/mine.toml, line 5: medium.capacity: '4kk' is not a size; write a number with B, KiB, MiB, GiB (binary) or kB, MB, GB (decimal), for example 4KiB or 32GB
-    cards/mine.toml, line 15: log_block.open_aus: 0 is not between 1 and 64
-    cards/mine.toml, line 15: log_block.open_aus: invalid value: integer `-1`, expected u32
-    cards/mine.toml, line 13: page_mapped: a medium is one of log_block and page_mapped, not several
-    cards/mine.toml, line 10: log_block: a [read] table must say what a read takes
-    cards/mine.toml, line 6: unclosed table, expected `]`
-    cards/mine.toml, line 20: queue.channels: 4 channels are never all busy with a queue depth of 1
-    cards/mine.toml, line 19: fake.real: 8 GiB are not less than the announced 4 GiB
-    cards/mine.toml, line 18: fault.0: a hang must say how long it lasts
-    cards/mine.toml, line 22: fault.1.lasts: means nothing for this kind of fault
-    cards/mine.toml, line 19: fault.kind: unknown variant `explodes`, expected one of `medium-error`, `hang`, `vanish`, `corruption`, `lost-write`, `power-cut`, `read-only`
-    cards/mine.toml, line 21: heat.resume: must lie between heat.ambient and heat.limit
-    "#);
+    let refused = |change: &str| {
+        let change = change.replace("\\n", "\n");
+        let text = match change.strip_prefix("+ ") {
+            Some(tables) => format!("{GOOD}{tables}"),
+            None => {
+                let (from, to) = change.split_once(" -> ").unwrap();
+                assert!(GOOD.contains(from), "{from}");
+                GOOD.replace(from, to)
+            }
+        };
+        Profile::parse("cards/mine.toml", &text).expect_err("it is bad").to_string()
+    };
+    crate::cases::check_rows("tests/it/refused.txt", refused);
 }
 
 proptest::proptest! {

@@ -3,12 +3,12 @@
 use crate::skipped::skipped;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Command;
 
 use flashmark_store::{BACKUP_FILE, BackupLog, MAX_PIECE_BYTES, RunDir, Store, Unrestored};
 use proptest::prelude::*;
 
 use crate::common::{Sandbox, limited, opening};
+use crate::tmpfs::Tmpfs;
 
 const MEDIUM: &str = "Generic SD 32 GB";
 
@@ -199,15 +199,6 @@ fn refused(store: &Store, room_bytes: u64) -> String {
     message.replace(&store.root().display().to_string(), "HOME")
 }
 
-/// Mount of a small file system in memory; unmounted when dropped.
-struct SmallDisk(std::path::PathBuf);
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
-
 #[test]
 fn too_little_room_is_refused_before_anything_is_kept() {
     let sandbox = Sandbox::new();
@@ -215,13 +206,10 @@ fn too_little_room_is_refused_before_anything_is_kept() {
     assert!(refused(&sandbox.store, 1 << 60).contains("set FLASHMARK_HOME"));
     let at = sandbox.path().join("disk");
     fs::create_dir(&at).unwrap();
-    let words = ["-t", "tmpfs", "-o", "size=4m", "flashmark-test"];
-    let mounted = Command::new("mount").args(words).arg(&at).output();
-    if !mounted.is_ok_and(|output| output.status.success()) {
+    let Some(_disk) = Tmpfs::mounted("flashmark-test", &at, "size=4m") else {
         skipped("needs root, to mount a small file system");
         return;
-    }
-    let _disk = SmallDisk(at.clone());
+    };
     let store = Store::open(at);
     let run = store.create("one", &opening("one")).unwrap();
     let message = refused(&store, 9 << 20);

@@ -9,3 +9,5 @@ mod replay;
 mod runs;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
+#[path = "../../../../tests/tmpfs.rs"]
+mod tmpfs;

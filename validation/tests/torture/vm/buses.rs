@@ -57,7 +57,7 @@ fn media_on_real_drivers_are_named_and_their_faults_reported() {
             write_line(bus, "all", "not in this QEMU", true);
             continue;
         }
-        let Some(mut machine) = Machine::with(&[], bus.hardware()) else { return };
+        let Some(mut machine) = Machine::with(&[], &bus.hardware().split_whitespace().collect::<Vec<_>>()) else { return };
         machine.done(&format!("modprobe --all {}", bus.modules()));
         for trial in TRIALS {
             faults.extend(attempt(&mut machine, bus, trial));

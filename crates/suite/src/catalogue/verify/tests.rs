@@ -1,7 +1,8 @@
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use device::ExtentGuard;
-use record::units::{KIB, MIB, SECOND_NS};
+use record::units::{Bytes, MIB, SECOND_NS};
 use record::{Cell, Ended};
 
 use super::*;
@@ -55,82 +56,67 @@ fn first_bad(cells: &[Cell]) -> Option<u64> {
         .map(|figure| figure.value as u64)
 }
 
-#[test]
-fn a_good_medium_is_good_to_the_last_sector() {
-    let cells = verified(&Geometry::good(64 * MIB), "verify");
-    assert_eq!(cells.len(), 32);
-    assert_eq!(sum(&cells, "good_sectors"), 64 * MIB / 512);
-    for bad in ["changed_sectors", "overwritten_sectors", "corrupted_sectors", "unwritable_sectors"]
-    {
-        assert_eq!(sum(&cells, bad), 0);
+/// A medium of 64 MiB in words.
+fn geometry(words: &str) -> Geometry {
+    let fault = |kind: &str, more: &str| {
+        let place = "offset = \"8 MiB\"\nsize = \"512 KiB\"";
+        Geometry::damaged(64 * MIB, format!("[[fault]]\nkind = \"{kind}\"\n{place}\n{more}\n"))
+    };
+    match words {
+        "good" => Geometry::good(64 * MIB),
+        "slow" => Geometry { write_bps: 1_000_000, ..Geometry::good(64 * MIB) },
+        "wraparound" => Geometry::wraparound(64 * MIB, 20 * MIB),
+        "limbo" => Geometry::limbo(64 * MIB, 20 * MIB),
+        "unreadable" => fault("medium-error", "direction = \"read\""),
+        "unwritable" => fault("medium-error", "direction = \"write\""),
+        _ => fault("corruption", ""),
     }
-    assert_eq!(first_bad(&cells), None);
-    assert!(cells.iter().all(|cell| cell.stop == Stop::Bytes && cell.metrics.bps.is_some()));
+}
+
+/// What all parts of a medium found of its sectors, where the first bad one is, and how they ended.
+fn found(question: &str) -> String {
+    let (words, test) = question.split_once(": ").unwrap();
+    let cells = verified(&geometry(words), test);
+    let names: BTreeSet<&String> =
+        cells.iter().flat_map(|cell| cell.metrics.other.keys()).collect();
+    let sectors = names.into_iter().filter(|name| name.ends_with("_sectors"));
+    let counts = sectors.map(|name| (name.trim_end_matches("_sectors"), sum(&cells, name)));
+    let counted = counts.filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}"));
+    let counted = counted.collect::<Vec<_>>().join(", ");
+    let bad = first_bad(&cells).map_or("none".to_owned(), |at| Bytes(at).to_string());
+    let count = |is_it: fn(&&Cell) -> bool| cells.iter().filter(is_it).count();
+    let ends = [
+        count(|cell| cell.stop == Stop::Bytes),
+        count(|cell| cell.stop == Stop::Time),
+        count(|cell| cell.metrics.bps.is_some()),
+    ];
+    let of = |form: &str| -> u64 {
+        let cells = cells.iter().filter(|cell| cell.params.form.as_deref() == Some(form));
+        cells.filter_map(|cell| cell.params.span_bytes).sum()
+    };
+    format!(
+        "{counted}; first bad {bad}; {} written, {} read; of {} cells {} whole, {} cut, {} with a rate",
+        of("write"),
+        of("read"),
+        cells.len(),
+        ends[0],
+        ends[1],
+        ends[2]
+    )
 }
 
 #[test]
-fn a_fake_shows_where_its_data_went() {
-    let (real, all) = (20 * MIB / 512, 64 * MIB / 512);
-    let wrap = verified(&Geometry::wraparound(64 * MIB, 20 * MIB), "verify");
-    assert_eq!((sum(&wrap, "good_sectors"), sum(&wrap, "overwritten_sectors")), (real, all - real));
-    assert_eq!(first_bad(&wrap), Some(0), "what was written first is what was overwritten");
+fn what_is_written_is_read_back_or_counted_as_what_became_of_it() {
+    crate::cases::check_rows("src/catalogue/verify/rows.txt", found);
+}
+
+#[test]
+fn what_was_written_over_a_sector_came_later_from_a_multiple_of_the_flash() {
+    let wrap = verified(&geometry("wraparound"), "verify");
     let mut series = wrap.iter().flat_map(|cell| &cell.series);
     let points = &series.find(|series| series.name == "overwritten by").unwrap().points;
     let is_later = |[place, by]: &[f64; 2]| (by - place) % (20 * MIB) as f64 == 0.0 && by > place;
     assert!(points.len() <= MAX_POINTS && points.iter().all(is_later));
-
-    let limbo = verified(&Geometry::limbo(64 * MIB, 20 * MIB), "verify");
-    let names = ["good_sectors", "corrupted_sectors", "zero_sectors"];
-    assert_eq!(names.map(|name| sum(&limbo, name)), [real, all - real, all - real]);
-    assert_eq!(first_bad(&limbo), Some(20 * MIB));
-}
-
-#[test]
-fn damage_is_counted_and_what_follows_is_still_read() {
-    let fault = |kind: &str| {
-        format!("[[fault]]\nkind = \"{kind}\"\noffset = \"8 MiB\"\nsize = \"512 KiB\"\n")
-    };
-    let unreadable = verified(
-        &Geometry::damaged(64 * MIB, fault("medium-error") + "direction = \"read\"\n"),
-        "verify block=64KiB",
-    );
-    assert_eq!(sum(&unreadable, "unreadable_sectors"), 512 * KIB / 512);
-    assert_eq!(sum(&unreadable, "good_sectors"), (64 * MIB - 512 * KIB) / 512);
-    assert_eq!(first_bad(&unreadable), Some(8 * MIB));
-    assert!(unreadable.iter().all(|cell| cell.stop == Stop::Bytes));
-
-    let unwritable = verified(
-        &Geometry::damaged(64 * MIB, fault("medium-error") + "direction = \"write\"\n"),
-        "verify block=64KiB",
-    );
-    assert_eq!(
-        (sum(&unwritable, "unwritable_sectors"), sum(&unwritable, "zero_sectors")),
-        (1024, 1024)
-    );
-
-    let flipped = verified(&Geometry::damaged(64 * MIB, fault("corruption")), "verify");
-    assert_eq!(
-        (sum(&flipped, "changed_sectors"), sum(&flipped, "corrupted_sectors")),
-        (128, 0),
-        "one sector in each page of 4 KiB"
-    );
-}
-
-#[test]
-fn what_time_did_not_allow_to_write_is_not_called_bad() {
-    let cells = verified(
-        &Geometry { write_bps: 1_000_000, ..Geometry::good(64 * MIB) },
-        "verify parts=1 max_time=20s",
-    );
-    let [written, read] = &cells[..] else { panic!("{cells:?}") };
-    assert_eq!(written.stop, Stop::Time);
-    let reached = written.params.span_bytes.unwrap();
-    assert!(reached > 5 * MIB && reached < 20 * MIB);
-    assert_eq!(
-        (sum(&cells, "good_sectors"), read.params.span_bytes),
-        (reached / 512, Some(reached))
-    );
-    assert_eq!(first_bad(&cells), None);
 }
 
 /// Presses Ctrl-C when the cell of this number is half done.

@@ -56,27 +56,13 @@ impl Bus {
     }
 
     /// Hardware of the machine, as options of QEMU. USB is in every machine.
-    pub fn hardware(self) -> &'static [&'static str] {
+    pub fn hardware(self) -> &'static str {
         match self {
-            Bus::Usb | Bus::Uas => &[],
-            Bus::Sd => &[
-                "-drive",
-                "if=none,id=slot",
-                "-device",
-                "sdhci-pci",
-                "-device",
-                "sd-card,id=medium,drive=slot",
-            ],
-            Bus::Emmc => &[
-                "-drive",
-                "if=none,id=slot",
-                "-device",
-                "sdhci-pci",
-                "-device",
-                "emmc,id=medium,drive=slot",
-            ],
-            Bus::Nvme => &["-device", "pcie-root-port,id=root,chassis=1,slot=1"],
-            Bus::Scsi => &["-device", "virtio-scsi-pci,id=scsi"],
+            Bus::Usb | Bus::Uas => "",
+            Bus::Sd => "-drive if=none,id=slot -device sdhci-pci -device sd-card,id=medium,drive=slot",
+            Bus::Emmc => "-drive if=none,id=slot -device sdhci-pci -device emmc,id=medium,drive=slot",
+            Bus::Nvme => "-device pcie-root-port,id=root,chassis=1,slot=1",
+            Bus::Scsi => "-device virtio-scsi-pci,id=scsi",
         }
     }
 
