@@ -4,6 +4,10 @@
 //! from cells of records, so that whoever has a record draws the same figures from it. The
 //! methods and the reasons for them are described in docs/methodology.md, "How certain a rate is".
 
+#[cfg(test)]
+#[path = "../../../tests/cases.rs"]
+#[allow(clippy::disallowed_methods, reason = "the cases are a file")]
+mod cases;
 mod change;
 mod compare;
 mod contest;

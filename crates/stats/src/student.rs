@@ -105,31 +105,6 @@ pub(crate) fn ln_gamma(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Published tables (NIST/SEMATECH e-Handbook 1.3.6.7.2), to their last digit.
-    #[test]
-    fn t_quantiles_match_the_tables() {
-        for (p, degrees, expected) in [
-            (0.975, 1.0, 12.706),
-            (0.975, 2.0, 4.303),
-            (0.975, 4.0, 2.776),
-            (0.975, 9.0, 2.262),
-            (0.975, 29.0, 2.045),
-            (0.975, 100.0, 1.984),
-            (0.95, 1.0, 6.314),
-            (0.95, 10.0, 1.812),
-            (0.995, 5.0, 4.032),
-            (0.999, 3.0, 10.215),
-            (0.999, 1.0, 318.309),
-            (0.975, 1e9, 1.960),
-        ] {
-            let found = student_t(p, degrees);
-            assert!(
-                (found - expected).abs() < 5.1e-4,
-                "t({p}, {degrees}): {found}, not {expected}"
-            );
-        }
-    }
-
     #[test]
     fn t_quantiles_have_closed_forms_at_one_and_two_degrees() {
         for p in [0.001, 0.2, 0.5, 0.6, 0.9, 0.9999] {
@@ -137,13 +112,6 @@ mod tests {
             let two = (2.0 * p - 1.0) / (2.0 * p * (1.0 - p)).sqrt();
             assert!((student_t(p, 1.0) - cauchy).abs() <= 1e-9 * cauchy.abs().max(1.0), "{p}");
             assert!((student_t(p, 2.0) - two).abs() <= 1e-9 * two.abs().max(1.0), "{p}");
-        }
-    }
-
-    #[test]
-    fn outside_its_domain_it_is_not_a_number() {
-        for (p, degrees) in [(0.0, 3.0), (1.0, 3.0), (0.5, 0.0), (f64::NAN, 3.0), (0.5, -1.0)] {
-            assert!(student_t(p, degrees).is_nan(), "t({p}, {degrees})");
         }
     }
 
