@@ -30,10 +30,15 @@ impl Analysis {
     }
 }
 
-/// The summary in a record; drawn anew where it has none, or one without levels.
+/// The summary in a record; drawn from its findings where it has none, or one without levels, and
+/// from its cells where it has no findings.
 pub(crate) fn summary_of(record: &Record) -> Summary {
     let kept = record.summary.as_ref().filter(|summary| !summary.levels.is_empty());
-    kept.cloned().unwrap_or_else(|| Analysis::of(record, &[]).summary)
+    let drawn = || match record.findings.as_slice() {
+        [] => Analysis::of(record, &[]).summary,
+        findings => summary(record, &[], findings),
+    };
+    kept.cloned().unwrap_or_else(drawn)
 }
 
 /// Level of a medium for each of the five uses, in their usual order. A use occurs several times if
