@@ -25,18 +25,15 @@ fn verdict(known: &Known) -> Made {
     let blocks = blocks.and_then(|(last, first)| last.checked_sub(first)?.checked_add(1));
     let span = blocks.and_then(|blocks| blocks.checked_mul(block));
     let n = blocks.unwrap_or(1);
-    let counts = [
-        ("bad_blocks", "bad"),
-        ("read_errors", "reading"),
-        ("write_errors", "writing"),
-        ("compare_errors", "comparing"),
-    ];
-    let counts = counts.into_iter().filter_map(|(name, of)| Some((name, known.number(of)?)));
-    let cell = cell(format!("badblocks:{way}"), None, None, block).region(Region::Whole).span(span);
-    let cell = counts.fold(cell, |cell, (name, count)| cell.other(name, count, n));
     let is_bad = known.number("bad").is_some_and(|bad| bad > 0.0);
-    let cell = cell
+    let cell = cell(format!("badblocks:{way}"), None, None, block)
+        .region(Region::Whole)
+        .span(span)
         .moved(span.unwrap_or(0), 0)
+        .other("bad_blocks", known.number("bad"), n)
+        .other("read_errors", known.number("reading"), n)
+        .other("write_errors", known.number("writing"), n)
+        .other("compare_errors", known.number("comparing"), n)
         .note_if(is_bad, "badblocks found places that cannot be read or that changed")
         .note("one byte is written everywhere: a fake that wraps round passes this");
     Ok(vec![cell])

@@ -150,7 +150,7 @@ fn of_csv(known: &Known) -> Made {
     Ok(of_table.chain(in_csv).flatten().collect())
 }
 
-fn result(of: &Known, test: usize, value: Option<f64>, details: [Option<f64>; 2]) -> Cell {
+fn result(of: &Known, test: usize, value: Option<f64>, [percent, ns]: [Option<f64>; 2]) -> Cell {
     let (name, form, direction, pattern) = TESTS[test];
     let chunk = size(of.text("chunk")).filter(|bytes| *bytes > 0).unwrap_or(CHUNK_BYTES);
     let block = (form == "block" || test == SEEKS).then_some(chunk);
@@ -163,10 +163,10 @@ fn result(of: &Known, test: usize, value: Option<f64>, details: [Option<f64>; 2]
         .path(Path::Buffered)
         .rates(value.filter(|_| test >= SEEKS), kib, 1)
         .label("files", &short(files, 40))
+        .other("cpu_percent", percent, 1)
+        .other("longest_latency_ns", ns, 1)
         .note_if(test == SEEKS, text);
     cell.params.threads = of.text("threads").parse().unwrap_or(1).clamp(1, 65_536);
     cell.params.form = (!form.is_empty()).then(|| form.to_owned());
-    let details = ["cpu_percent", "longest_latency_ns"].into_iter().zip(details);
-    let details = details.filter_map(|(name, value)| Some((name, value?)));
-    details.fold(cell, |cell, (name, value)| cell.other(name, value, 1))
+    cell
 }

@@ -63,8 +63,8 @@ fn of_result(known: &Known) -> Made {
     let rate = wanted("the rate", known.number("rate"))?;
     let (iops, us) = (stated("IOPS", "iops")?, stated("the latency", "us")?);
     let cell = with_rates(of_line(known), rate, iops, known.has("kdiskmark"));
-    let us = us.filter(|us| *us > 0.0);
-    Ok(vec![us.into_iter().fold(cell, |cell, us| cell.other("mean_latency_ns", us * 1e3, 1))])
+    let ns = us.filter(|us| *us > 0.0).map(|us| us * 1e3);
+    Ok(vec![cell.other("mean_latency_ns", ns, 1)])
 }
 
 fn of_line(known: &Known) -> Cell {

@@ -178,15 +178,15 @@ fn probe(known: &Known) -> Result<Cell, String> {
         .find_map(|name| kinds.iter().position(|kind| *kind == known.text(name)));
     let kind = kind.ok_or_else(|| "no line 'Good news: ..' or 'Bad news: ..'".to_owned())? as f64;
     let wraps = order(known, "module").filter(|_| kind > 2.0).unwrap_or(0);
-    let cell = cell(test::CAPACITY, None, None, None)
+    let cache = blocks(known, "cache").map(|bytes| bytes as f64);
+    Ok(cell(test::CAPACITY, None, None, None)
         .region(Region::Whole)
         .span(announced as u64)
         .other("type", kind, 1)
         .other(metric::REAL_BYTES, real, 1)
         .other(metric::WRAP_BYTES, wraps as f64, 1)
-        .took(duration_ns(known.text("probed")));
-    let cache = blocks(known, "cache").into_iter();
-    Ok(cache.fold(cell, |cell, bytes| cell.other(metric::CACHE_BYTES, bytes as f64, 1)))
+        .other(metric::CACHE_BYTES, cache, 1)
+        .took(duration_ns(known.text("probed"))))
 }
 
 /// Speeds that f3probe prints since version 9: "Sequential write: 12.30 MB/s (1044481 blocks /

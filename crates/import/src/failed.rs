@@ -152,8 +152,8 @@ fn error_line<'a>(at: usize, line: &'a str, source: &ImportText) -> Option<Error
     let (tool, _, test, direction, is_of_next) =
         LINES[PATTERNS.matches(line.trim()).into_iter().next()?];
     let is_of_tool = match tool {
-        "iozone" => source.contains("ozone"),
-        "sysbench" => source.contains("sysbench"),
+        "iozone" => source.text.contains("ozone"),
+        "sysbench" => source.text.contains("sysbench"),
         _ => true,
     };
     is_of_tool.then_some(ErrorLine { at, line, tool, test, direction, is_of_next })

@@ -3,7 +3,7 @@
 use std::borrow::BorrowMut;
 
 use record::limits::{MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, most_of};
-use record::text::is_hidden;
+use record::text::one_line as short;
 use record::units::saturating_sum;
 use record::{
     Cell, Content, Direction, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Path,
@@ -147,8 +147,8 @@ pub(crate) trait Fill: Sized + BorrowMut<Cell> {
     /// Sets the rates, which rest on `n` I/Os.
     fn rates(self, iops: Option<f64>, bps: Option<f64>, n: u64) -> Self {
         self.with(|Cell { metrics, .. }| {
-            metrics.iops = iops.map(|iops| estimate(iops, n)).or(metrics.iops);
-            metrics.bps = bps.map(|bps| estimate(bps, n)).or(metrics.bps);
+            metrics.iops = iops.map(|iops| Estimate::of(iops, n)).or(metrics.iops);
+            metrics.bps = bps.map(|bps| Estimate::of(bps, n)).or(metrics.bps);
         })
     }
 
@@ -177,9 +177,9 @@ pub(crate) trait Fill: Sized + BorrowMut<Cell> {
         self.with(|cell| cell.elapsed_ns = whole_ns(ns))
     }
 
-    /// Adds another metric.
-    fn other(self, name: &str, value: f64, n: u64) -> Self {
-        self.with(|cell| cell.metrics.other.extend([(name.to_owned(), estimate(value, n))]))
+    /// Adds another metric, if it is known.
+    fn other(self, name: &str, value: impl Into<Option<f64>>, n: u64) -> Self {
+        self.with(|cell| cell.metrics.put(name, value, n))
     }
 
     /// Sets the times of the I/Os, with percentiles by share (0.5, 0.999); those with too few samples
@@ -285,10 +285,9 @@ pub(super) fn of_sectors(counts: [u64; 4]) -> Result<Cell, String> {
         metric::OVERWRITTEN_SECTORS,
         metric::CORRUPTED_SECTORS,
     ];
-    let states = states.iter().zip(counts);
-    Ok(states.fold(whole.span(span).moved(span, 0), |cell, (name, count)| {
-        cell.other(name, count as f64, n)
-    }))
+    let mut cell = whole.span(span).moved(span, 0);
+    states.iter().zip(counts).for_each(|(name, count)| cell.metrics.put(name, count as f64, n));
+    Ok(cell)
 }
 
 /// Cell of the mean rate over the files of 1 GiB that a tool writes or reads.
@@ -302,12 +301,6 @@ pub(crate) fn over_files(tool: &str, way: &str, path: Path, bps: f64) -> Cell {
         .writes(Content::Incompressible)
         .bps(bps, 1)
         .note(text)
-}
-
-/// Makes a figure that rests on `n` I/Os or repeats, without an interval: other tools print none
-/// that holds under autocorrelation.
-pub(crate) fn estimate(value: f64, n: u64) -> Estimate {
-    Estimate { value, ci95: None, n }
 }
 
 /// Rounds a time to whole nanoseconds.
@@ -342,9 +335,4 @@ pub(super) fn check_cell(cell: &Cell) -> Result<(), String> {
         numbers.find(|it| !it.is_finite() || it.abs() > MAX_NS).map(|value| format!("{value:?}"))
     });
     odd.map_or(Ok(()), |odd| Err(format!("{}: {odd} cannot be", cell.test)))
-}
-
-/// Shortens a text for people: one line, no control characters, at most `most` letters.
-pub(crate) fn short(text: &str, most: usize) -> String {
-    text.chars().filter(|c| !is_hidden(*c)).take(most).collect::<String>().trim().to_owned()
 }

@@ -260,7 +260,7 @@ fn of_threads(known: &Known) -> Made {
     let sum = wanted("the throughput", known.number("sum"))?;
     let text =
         "the sum of what each thread did until the first was done; the others go on uncounted";
-    let cell = of_column(known, column, sizes, (sum, unit), threads)
+    let mut cell = of_column(known, column, sizes, (sum, unit), threads)
         .label("threads", &threads.to_string())
         .note(text);
     let seen = known.each("each_seen").filter_map(|line| {
@@ -269,5 +269,6 @@ fn of_threads(known: &Known) -> Made {
         let factor = if line.text("unit") == "ops/sec" { record } else { KIB };
         Some((name, number(line.text("figure"))? * factor as f64))
     });
-    Ok(vec![seen.fold(cell, |cell, (name, value)| cell.other(name, value, 1))])
+    seen.for_each(|(name, value)| cell.metrics.put(name, value, 1));
+    Ok(vec![cell])
 }

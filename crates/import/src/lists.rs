@@ -39,17 +39,16 @@ fn of_entry(known: &Known) -> Made {
         return Err("the range ends before it begins".to_owned());
     }
     let middle = (low + high) / 2.0;
+    let is_range = low < high;
+    let text = format!("a range is given, {low} to {high} s; shown is its middle");
     let cell = cell("completion", None, None, None)
         .label("work", "completion")
         .label("filesystem", known.text("fs"))
         .label("scheduler", known.text("scheduler"))
         .took(middle * 1e9)
-        .other("completion_ns", middle * 1e9, 1);
-    Ok(vec![if low == high {
-        cell
-    } else {
-        cell.other("least_completion_ns", low * 1e9, 1)
-            .other("largest_completion_ns", high * 1e9, 1)
-            .note(format!("a range is given, {low} to {high} s; shown is its middle"))
-    }])
+        .other("completion_ns", middle * 1e9, 1)
+        .other("least_completion_ns", is_range.then_some(low * 1e9), 1)
+        .other("largest_completion_ns", is_range.then_some(high * 1e9), 1)
+        .note_if(is_range, &text);
+    Ok(vec![cell])
 }

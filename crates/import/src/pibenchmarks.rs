@@ -35,7 +35,7 @@ fn read(source: &ImportText, reading: &mut Reading) -> Vec<ImportedRun> {
 /// places and reads from the device, all on one medium.
 pub(super) fn take_one_medium(source: &ImportText, found: &mut [ImportedRun]) {
     let detected = re!("has been detected as /dev/(.*?) ").captures(source.text);
-    if !source.contains("has been detected as /dev/") && !re!(ROW).is_match(source.text) {
+    if !source.text.contains("has been detected as /dev/") && !re!(ROW).is_match(source.text) {
         return;
     }
     let mut disks: Vec<&str> =

@@ -7,7 +7,7 @@ use record::Cell;
 
 use super::clean::CleanText;
 use super::imported_run::{self, ImportedRun};
-use super::text::{ImportText, decimal, looks_like_a_figure, re, short};
+use super::text::{FIGURE, ImportText, decimal, re, short};
 use super::{MAX_CELLS, MAX_LISTED, MAX_MEDIA, UnreadLine};
 
 /// State of the lines of a text while importers read it.
@@ -122,7 +122,7 @@ impl<'a> Reading<'a> {
         let mut left: Vec<(usize, Option<&str>)> =
             self.refused.iter().map(|(at, why)| (*at, Some(why.as_str()))).collect();
         let in_table = in_tables(self.lines);
-        let is_figure = |at: usize| looks_like_a_figure(self.lines[at]) || in_table[at];
+        let is_figure = |at: usize| re!(FIGURE).is_match(self.lines[at]) || in_table[at];
         let is_of_network = |at: usize| re!(NETWORK).is_match(self.lines[at]);
         let untaken = |at: &usize| !self.taken[*at] && is_figure(*at) && !is_of_network(*at);
         left.extend((0..self.lines.len()).filter(untaken).map(|at| (at, None)));

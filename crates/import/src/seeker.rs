@@ -32,21 +32,20 @@ fn of_seeks(known: &Known) -> Made {
     let seeks = known.count("seeks").map(|seeks| seeks as f64);
     let seeks_per_s = wanted("the number of seeks", seeks)?;
     let n = (seeks_per_s * SECONDS as f64) as u64;
+    // The time is printed with two digits behind the point; the inverse of the rate has all.
+    let ns = (seeks_per_s > 0.0).then(|| 1e9 / seeks_per_s);
     let cell = begun("through the page cache: data in memory is found at once")
         .moved(n.saturating_mul(512), n)
         .rates(Some(seeks_per_s), None, n)
-        .other(metric::SEEKS_PER_S, seeks_per_s, n);
-    // The time is printed with two digits behind the point; the inverse of the rate has all.
-    let time = (seeks_per_s > 0.0).then(|| 1e9 / seeks_per_s);
-    Ok(vec![time.into_iter().fold(cell, |cell, ns| cell.other(metric::ACCESS_TIME_NS, ns, n))])
+        .other(metric::SEEKS_PER_S, seeks_per_s, n)
+        .other(metric::ACCESS_TIME_NS, ns, n);
+    Ok(vec![cell])
 }
 
 fn of_access_time(known: &Known) -> Made {
     let Some(ms) = known.number("ms") else { return Ok(Vec::new()) };
-    let cell = begun("only the access time is given, in hundredths of a millisecond").other(
-        metric::ACCESS_TIME_NS,
-        ms * 1e6,
-        1,
-    );
-    Ok(vec![if ms > 0.0 { cell.other(metric::SEEKS_PER_S, 1e3 / ms, 1) } else { cell }])
+    let cell = begun("only the access time is given, in hundredths of a millisecond")
+        .other(metric::ACCESS_TIME_NS, ms * 1e6, 1)
+        .other(metric::SEEKS_PER_S, (ms > 0.0).then(|| 1e3 / ms), 1);
+    Ok(vec![cell])
 }

@@ -4,7 +4,7 @@ use record::Moment;
 use record::units::SECOND_NS;
 use regex::Captures;
 
-pub(crate) use super::imported_run::short;
+pub(crate) use record::text::one_line as short;
 
 /// A regular expression, compiled at its first use. The programs know no classes of Unicode beside
 /// `\w`, `\s`, `\d`: `\p{L}` compiles in tests alone.
@@ -54,20 +54,10 @@ impl<'a> ImportText<'a> {
         let start = |line: &str| (line.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         self.lines.partition_point(|line| start(line) <= byte).saturating_sub(1)
     }
-
-    /// True if the text contains these words.
-    pub fn contains(&self, words: &str) -> bool {
-        self.text.contains(words)
-    }
 }
 
 /// A number with a unit of rates or times. "Gb/s" is the speed of a link, in bits.
-const FIGURE: &str = r"\d[.,]?[ \t]*(?:(?i:[kmt]?b/s|[kmg]ib/s|[kmg]?b/sec|[kmg]/s|[mk]/sec|iops|ops/s|ops/sec|[uµμ]s|usec|ms|msec|mbps)|[gG]B/s|gb/s)(?:[^\w/]|$)";
-
-/// True if a line holds a number with a unit of rates or times.
-pub(super) fn looks_like_a_figure(line: &str) -> bool {
-    re!(FIGURE).is_match(line)
-}
+pub(super) const FIGURE: &str = r"\d[.,]?[ \t]*(?:(?i:[kmt]?b/s|[kmg]ib/s|[kmg]?b/sec|[kmg]/s|[mk]/sec|iops|ops/s|ops/sec|[uµμ]s|usec|ms|msec|mbps)|[gG]B/s|gb/s)(?:[^\w/]|$)";
 
 /// Parses a number as these tools print it: digits with a decimal point, perhaps an exponent. No
 /// sign, no "nan", no "inf".
