@@ -54,40 +54,21 @@ pub(crate) fn weights(squared_errors: &[f64], n: usize, parameters: usize) -> Ve
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_normal_distribution_matches_its_table() {
-        let table = [
-            (0.0, 0.5),
-            (0.5, 0.691_462_461),
-            (1.0, 0.841_344_746),
-            (1.96, 0.975_002_105),
-            (-1.0, 0.158_655_254),
-            (-1.96, 0.024_997_895),
-            (3.0, 0.998_650_102),
-            (f64::INFINITY, 1.0),
-            (f64::NEG_INFINITY, 0.0),
-            (f64::NAN, 0.0),
-        ];
-        for (z, share) in table {
-            assert!((normal_share(z) - share).abs() < 1e-7, "{z}: {}", normal_share(z));
+    /// A share to the number of places to which it is known.
+    fn answer(question: &str) -> String {
+        let (what, numbers) = question.split_once(' ').unwrap();
+        let numbers: Vec<f64> = numbers.split(' ').map(|word| word.parse().unwrap()).collect();
+        match (what, &numbers[..]) {
+            ("normal", [z]) => format!("{:.6}", normal_share(*z)),
+            ("above", [threshold, low, high]) => above([*low, *high], *threshold)
+                .map_or_else(|| "none".to_owned(), |share| format!("{share:.3}")),
+            _ => panic!("{question}: no question to a distribution"),
         }
     }
 
     #[test]
-    fn an_interval_that_ends_at_the_threshold_leaves_one_fortieth() {
-        assert!((above([90.0, 120.0], 90.0).unwrap() - 0.975).abs() < 1e-3);
-        assert!((above([60.0, 90.0], 90.0).unwrap() - 0.025).abs() < 1e-3);
-        assert!((above([81.0, 100.0], 90.0).unwrap() - 0.5).abs() < 1e-3);
-        // Without any doubt: above what it reaches, and not above what it does not.
-        for (threshold, share) in [(4.0, 1.0), (5.0, 1.0), (6.0, 0.0)] {
-            assert_eq!(above([5.0, 5.0], threshold), Some(share), "{threshold}");
-        }
-        // Down to nothing is down to a millionth.
-        assert!((above([0.0, 1.0], 1e-3).unwrap() - 0.5).abs() < 1e-9);
-        for [low, high] in [[f64::NAN, 1.0], [2.0, 1.0], [0.0, 0.0], [1.0, f64::INFINITY]] {
-            assert_eq!(above([low, high], 1.0), None, "{low} {high}");
-        }
-        assert_eq!((above([-1.0, 0.0], 1.0), above([1.0, 2.0], 0.0)), (None, None));
+    fn shares_are_those_of_the_rows() {
+        crate::cases::check_rows("src/figures/likelihood/rows.txt", answer);
     }
 
     #[test]

@@ -417,60 +417,40 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_alternation_returns_to_four_fifths_more_than_once() {
-        let alternation_of = |rates: &[f64]| {
-            let levels = (1..).map(|end| f64::from(end) * 100.0).zip(rates.iter().copied());
-            alternation(&levels.collect::<Vec<_>>())
+    fn series(y: SeriesAxis, points: Vec<[f64; 2]>) -> Series {
+        Series { name: "a".into(), x: SeriesAxis::Bytes, y, points }
+    }
+
+    /// Whether a fall shows alternation, warmth or short returns.
+    fn answer(question: &str) -> String {
+        let (what, numbers) = question.split_once(' ').unwrap();
+        let numbers: Vec<f64> = numbers.split(' ').map(|word| word.parse().unwrap()).collect();
+        let shown = match (what, &numbers[..]) {
+            ("alternation", rates) => {
+                let levels = (1..).map(|end| f64::from(end) * 100.0).zip(rates.iter().copied());
+                alternation(&levels.collect::<Vec<_>>())
+            }
+            ("warm", [start, at_fall, first, slow]) => {
+                let mut cell = crate::testing::cell(test::SUSTAINED, 1, 1 << 20);
+                let celsius = vec![[0.0, *start], [50.0, *at_fall], [51.0, 90.0]];
+                cell.series.push(series(SeriesAxis::Celsius, celsius));
+                let curve = series(SeriesAxis::Bps, vec![]);
+                let levels = [(50.0, *first), (90.0, *slow)];
+                temperature_at_fall(&cell, &curve, &levels).map(|_| "yes".to_owned())
+            }
+            (_, [first, slow, rates @ ..]) => {
+                let points = rates.iter().zip(1..).map(|(bps, n)| [100.0 + f64::from(n), *bps]);
+                let curve = series(SeriesAxis::Bps, points.collect());
+                let levels = [(100.0, *first), (200.0, *slow)];
+                short_recoveries(&curve, &levels).map(|_| "yes".to_owned())
+            }
+            _ => panic!("{question}: no question to a fall"),
         };
-        assert_eq!(
-            alternation_of(&[10.0, 5.0, 8.0, 5.0, 8.0]).as_deref(),
-            Some("fell 2 times and was fast again 2 times, without a pause")
-        );
-        assert!(alternation_of(&[10.0, 5.0, 7.9, 5.0, 7.9]).is_none());
-        assert!(alternation_of(&[10.0, 5.0, 4.0]).is_none());
-        assert!(alternation_of(&[5.0, 10.0]).is_none());
-        // Once, and no dip: it stayed slow for a third of the time.
-        assert!(alternation_of(&[10.0, 5.0, 8.0]).is_some());
+        shown.unwrap_or_else(|| "no".to_owned())
     }
 
     #[test]
-    fn it_is_warm_from_ten_degrees_more_and_sixty_on() {
-        let is_warm = |start: f64, at_fall: f64, rates: [f64; 2]| {
-            let mut cell = crate::testing::cell(test::SUSTAINED, 1, 1 << 20);
-            let series = |y, points| Series { name: "a".into(), x: SeriesAxis::Bytes, y, points };
-            cell.series.push(series(
-                SeriesAxis::Celsius,
-                vec![[0.0, start], [50.0, at_fall], [51.0, 90.0]],
-            ));
-            let curve = series(SeriesAxis::Bps, vec![]);
-            temperature_at_fall(&cell, &curve, &[(50.0, rates[0]), (90.0, rates[1])]).is_some()
-        };
-        assert!(is_warm(50.0, 60.0, [9.0, 5.0]) && is_warm(60.0, 70.0, [9.0, 5.0]));
-        assert!(!is_warm(40.0, 59.9, [9.0, 5.0]) && !is_warm(60.1, 70.0, [9.0, 5.0]));
-        assert!(!is_warm(50.0, 60.0, [5.0, 9.0]) && !is_warm(50.0, 60.0, [5.0, 5.0]));
-    }
-
-    #[test]
-    fn two_short_returns_of_two_windows_are_recognised() {
-        let has_returns = |rates: &[f64], first: f64, slow: f64| {
-            let points = rates.iter().zip(1..).map(|(bps, n)| [100.0 + f64::from(n), *bps]);
-            let series = Series {
-                name: "rate".into(),
-                x: SeriesAxis::Bytes,
-                y: SeriesAxis::Bps,
-                points: points.collect(),
-            };
-            short_recoveries(&series, &[(100.0, first), (200.0, slow)]).is_some()
-        };
-        let twice = [5.0, 5.0, 8.0, 8.0, 5.0, 5.0, 8.0, 8.0];
-        assert!(has_returns(&twice, 10.0, 5.0));
-        assert!(!has_returns(&twice[..6], 10.0, 5.0), "once");
-        assert!(!has_returns(&[5.0, 5.0, 8.0, 5.0, 5.0, 8.0], 10.0, 5.0), "single windows");
-        assert!(!has_returns(&[5.0, 8.0, 8.0, 5.0, 8.0, 8.0], 10.0, 5.0), "after single windows");
-        assert!(!has_returns(&[5.0, 5.0, 7.9, 7.9, 5.0, 5.0, 7.9, 7.9], 10.0, 5.0));
-        // From 1.25 times 1.25 on.
-        assert!(has_returns(&[6.4, 6.4, 8.0, 8.0, 6.4, 6.4, 8.0, 8.0], 10.0, 6.4));
-        assert!(!has_returns(&[6.5, 6.5, 8.1, 8.1, 6.5, 6.5, 8.1, 8.1], 10.0, 6.5));
+    fn falls_show_alternation_warmth_and_short_returns_from_the_limits_of_the_rows() {
+        crate::cases::check_rows("src/conclusions/speed/throttling/rows.txt", answer);
     }
 }
