@@ -4,6 +4,7 @@ use record::{Finding, Record, Summary, Use, UseLevel};
 
 use crate::conclude::conclude_for;
 use crate::words::summary::summary;
+use crate::words::use_levels::levels;
 
 /// The conclusions of a record, and its summary.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,15 +31,16 @@ impl Analysis {
     }
 }
 
-/// The summary in a record; drawn from its findings where it has none, or one without levels, and
-/// from its cells where it has no findings.
+/// The summary in a record; where it has none, or one without levels, it is drawn from its cells,
+/// and the levels from its findings.
 pub(crate) fn summary_of(record: &Record) -> Summary {
     let kept = record.summary.as_ref().filter(|summary| !summary.levels.is_empty());
-    let drawn = || match record.findings.as_slice() {
-        [] => Analysis::of(record, &[]).summary,
-        findings => summary(record, &[], findings),
-    };
-    kept.cloned().unwrap_or_else(drawn)
+    kept.cloned().unwrap_or_else(|| {
+        let drawn = Analysis::of(record, &[]);
+        let findings = Some(&record.findings).filter(|findings| !findings.is_empty());
+        let levels = levels(record, &[], findings.unwrap_or(&drawn.findings));
+        Summary { levels, ..drawn.summary }
+    })
 }
 
 /// Level of a medium for each of the five uses, in their usual order. A use occurs several times if
