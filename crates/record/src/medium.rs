@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::units::{Bytes, significant};
+
 macro_rules! data {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident : $type:ty,)* }) => {
         $(#[$doc])*
@@ -126,6 +128,20 @@ Health {
     source: Option<String>,
 }}
 
+impl Health {
+    /// What it says, a phrase each: "3 % of the rated life used", "2 media errors".
+    pub fn words(&self) -> Vec<String> {
+        let used = self.used_percent.filter(|used| used.is_finite());
+        let used = used.map(|used| format!("{} % of the rated life used", significant(used)));
+        let state =
+            |state| format!("spare blocks: state {state} (1 normal, 2 80 % used, 3 urgent)");
+        let written = |bytes| format!("{} written in its life", Bytes(bytes));
+        let errors = |errors| format!("{errors} media errors");
+        let all = [used, self.pre_eol.map(state), self.written_bytes.map(written)];
+        all.into_iter().chain([self.media_errors.map(errors)]).flatten().collect()
+    }
+}
+
 data! {
 /// The thing under test.
 Medium {
@@ -178,6 +194,13 @@ Medium {
     /// Name of the simulated profile, for a simulated medium.
     profile: Option<String>,
 }}
+
+impl Medium {
+    /// Its health after the run, or before it.
+    pub fn last_health(&self) -> Option<&Health> {
+        self.health_after.as_ref().or(self.health.as_ref())
+    }
+}
 
 data! {
 /// Attachment of the medium.

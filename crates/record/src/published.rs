@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cell, Claims, Filesystem, Finding, Flag, Host, Link, Medium, MediumKind, Queue, Record, Run,
-    Skip, Software, SpeedClasses, Target, TargetKind, WholeMedium,
+    Cell, Claims, Filesystem, Finding, Flag, Health, Host, Link, Medium, MediumKind, Queue, Record,
+    Run, Skip, Software, SpeedClasses, Target, TargetKind, WholeMedium,
 };
 
 /// The published subset of a record. A field that is not named here is not published.
@@ -34,6 +34,8 @@ pub struct Published {
     pub behind_reader: Option<bool>,
     pub rotational: Option<bool>,
     pub profile: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
     pub target: TargetKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_of: Option<WholeMedium>,
@@ -73,7 +75,8 @@ impl From<&Record> for Published {
             medium => classes claims behind_reader rotational profile;
             target => part_of queue link engine;
             host => kernel arch board cpu cpus governor;
-        } target: target.kind, filesystem: filesystem.kind, mount_options: filesystem.options)
+        } health: medium.last_health().cloned(), target: target.kind, filesystem: filesystem.kind,
+            mount_options: filesystem.options)
     }
 }
 
@@ -86,7 +89,7 @@ impl Published {
         } id: id.to_owned(), ..Run::default());
         let medium = copied!(Medium {
             self => kind vendor model firmware capacity_bytes interface manufacturer oem made;
-            self => classes claims behind_reader rotational profile;
+            self => classes claims behind_reader rotational profile health;
         } ..Medium::default());
         let (kind, options) = (self.filesystem.clone(), self.mount_options.clone());
         let filesystem = Filesystem { kind, options, ..Filesystem::default() };

@@ -10,6 +10,10 @@ pub struct ListFlags {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Ask each medium how much of its life is used (sysfs, smartctl, sdmon); nothing is read from
+    /// it.
+    #[arg(long)]
+    pub health: bool,
 }
 
 /// Flags of `tests`.

@@ -18,9 +18,13 @@ pub fn run(flags: &ListFlags) -> Result {
     if !host::sees_mounts(&roots) {
         return refuse(format_args!("cannot see which media are in use: {}", host::NO_MOUNTS));
     }
-    let disks = host::list(&roots);
+    let mut disks = host::list(&roots);
+    if flags.health {
+        let asked = in_parallel(&disks, |disk| host::health(&roots, disk));
+        disks.iter_mut().zip(asked).for_each(|(disk, health)| disk.medium.health = health);
+    }
     let not_seen = host::not_seen(&roots).words();
-    let all = contents(&roots, &disks);
+    let all = in_parallel(&disks, |disk| host::contents(&roots, disk));
     let seen = disks.iter().zip(&all);
     if flags.json {
         let list: Vec<serde_json::Value> =
@@ -38,6 +42,9 @@ pub fn run(flags: &ListFlags) -> Result {
     }
     for (disk, contents) in seen {
         print(&text::escaped(&as_text(disk, contents)))?;
+        if flags.health {
+            print(&text::escaped(&health(disk)))?;
+        }
     }
     for words in not_seen {
         print(&format!("Not seen: {words}\n"))?;
@@ -45,12 +52,14 @@ pub fn run(flags: &ListFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// Contents of each medium, read from all of them in parallel: one that does not answer delays no
-/// other.
-fn contents(roots: &Roots, disks: &[InventoryEntry]) -> Vec<Contents> {
+/// A look at each medium, at all of them in parallel: one that does not answer delays no other.
+fn in_parallel<T: Send>(
+    disks: &[InventoryEntry],
+    look: impl Fn(&InventoryEntry) -> T + Sync,
+) -> Vec<T> {
     thread::scope(|scope| {
-        let looks: Vec<_> =
-            disks.iter().map(|disk| scope.spawn(move || host::contents(roots, disk))).collect();
+        let look = &look;
+        let looks: Vec<_> = disks.iter().map(|disk| scope.spawn(move || look(disk))).collect();
         looks
             .into_iter()
             .map(|look| look.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -92,6 +101,15 @@ fn kind(disk: &InventoryEntry) -> String {
         .ok()
         .and_then(|kind| kind.as_str().map(str::to_owned))
         .unwrap_or_default()
+}
+
+/// What a medium says of its wear, and the source.
+fn health(disk: &InventoryEntry) -> String {
+    let health = disk.medium.health.clone().unwrap_or_default();
+    let source = health.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
+    let said = health.words().join(", ");
+    let said = if said.is_empty() { "it tells nothing of its wear".to_owned() } else { said };
+    format!("{:15}health: {said}{source}\n", "")
 }
 
 fn as_text(disk: &InventoryEntry, contents: &Contents) -> String {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use record::collection::{CollectionRun, FIGURES, HeadlineFigure};
-use record::{Cell, Estimate, Flag, Moment, Published};
+use record::{Cell, Estimate, Flag, Health, Moment, Published};
 use serde::Serialize;
 
 /// Type of the values of a column.
@@ -140,6 +140,10 @@ fn run(entry: &CollectionRun) -> &Published {
     &entry.run
 }
 
+fn health(entry: &CollectionRun) -> Option<&Health> {
+    entry.run.health.as_ref()
+}
+
 columns! {
     /// Columns of a table with one row for each run. A column for each headline figure follows
     /// them.
@@ -189,6 +193,9 @@ columns! {
     "verdict" Text |e| text(e.headline.verdict.as_deref()),
     "faults" Text |e| text(Some(&e.headline.faults.join(" "))),
     "local_name" Text |e| text(e.local_name.as_deref()),
+    "life_used_percent" Real |e| real(health(e).and_then(|health| health.used_percent)),
+    "life_written_bytes" Integer |e| integer(health(e).and_then(|health| health.written_bytes)),
+    "media_errors" Integer |e| integer(health(e).and_then(|health| health.media_errors)),
 }
 
 /// Columns of a run that are repeated in each row of its cells, in formats with a single table.

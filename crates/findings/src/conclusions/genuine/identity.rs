@@ -1,6 +1,6 @@
 //! Identity and health as reported by the medium: registers like those of counterfeits, and wear.
 
-use record::units::{Bytes, significant};
+use record::units::significant;
 use record::{Finding, Record};
 
 use crate::finding_builder::FindingBuilder;
@@ -130,16 +130,7 @@ pub(crate) fn life(record: &Record) -> Option<String> {
 fn health(record: &Record) -> Option<Finding> {
     let health = record.medium.health.as_ref()?;
     let used = health.used_percent.filter(|used| used.is_finite());
-    let mut evidence = Vec::new();
-    evidence.extend(used.map(|used| format!("{} % of the rated life used", significant(used))));
-    evidence.extend(
-        health
-            .pre_eol
-            .map(|state| format!("spare blocks: state {state} (1 normal, 2 80 % used, 3 urgent)")),
-    );
-    evidence
-        .extend(health.written_bytes.map(|bytes| format!("{} written in its life", Bytes(bytes))));
-    evidence.extend(health.media_errors.map(|errors| format!("{errors} media errors")));
+    let mut evidence = health.words();
     if evidence.is_empty() {
         return None;
     }

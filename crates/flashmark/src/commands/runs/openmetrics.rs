@@ -127,6 +127,18 @@ fn samples(measured: &MeasuredRun) -> Vec<Sample> {
         let help = "Capacity that the medium says it has.";
         all.push(gauge("medium_capacity_bytes", help, bytes as f64));
     }
+    let health = run.health.clone().unwrap_or_default();
+    let used = health.used_percent.map(|used| used / 100.0);
+    let [written, errors] =
+        [health.written_bytes, health.media_errors].map(|it| it.map(|n| n as f64));
+    let of_health = [
+        ("medium_life_used_ratio", "Share of its rated life that it says is used.", used),
+        ("medium_life_written_bytes", "Bytes that it says it was given in its life.", written),
+        ("medium_media_errors", "Media errors that it says it had in its life.", errors),
+    ];
+    let known =
+        of_health.into_iter().filter_map(|(name, help, value)| Some(gauge(name, help, value?)));
+    all.extend(known);
     all.extend(findings(run));
     for fault in &headline.faults {
         let one = gauge("fault", "1 for each fault that the run found, by its finding.", 1.0);
