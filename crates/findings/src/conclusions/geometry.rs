@@ -7,7 +7,7 @@ pub(crate) mod misalignment;
 pub(crate) mod open_aus;
 pub(crate) mod write_unit;
 
-use record::units::{GIB, KIB, MIB, Nanos};
+use record::units::{GIB, KIB, MIB, quantity};
 use record::{Evidence, EvidenceNumber, Finding, Record, SeriesAxis, test};
 
 use crate::figures::figure::{self, size};
@@ -224,7 +224,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
         (false, Some(declared)) => format!("The erase block does not show in read times; the registers declare an allocation unit of {}.", size(declared)),
         (false, None) if 3.0 * levels.residual_ns > STEP_NS => format!(
             "Whether it has an erase block cannot be told from its reads: their times scatter by {}.",
-            Nanos(levels.residual_ns as u64)
+            quantity("_ns", levels.residual_ns)
         ),
         (false, None) => {
             "The erase block does not show in read times: the controller maps pages, or is fast enough to hide it.".to_owned()
@@ -260,7 +260,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 /// A time that may be negative by chance, in words.
 fn signed(ns: f64) -> String {
     let sign = if ns < 0.0 { "-" } else { "" };
-    format!("{sign}{}", Nanos(ns.abs() as u64))
+    format!("{sign}{}", quantity("_ns", ns.abs()))
 }
 
 #[cfg(test)]

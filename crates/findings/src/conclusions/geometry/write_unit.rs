@@ -131,7 +131,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let quality = format!(
         "t(b) = t0 + whole units / rate + partial unit: relative error {} %, a partial unit takes {} longer",
         record::units::significant(fit.error * 100.0),
-        record::units::Nanos(fit.partial_ns as u64)
+        record::units::quantity("_ns", fit.partial_ns)
     );
     Some(
         FindingBuilder::info("write-unit", statement)

@@ -5,7 +5,7 @@ use crate::figures::figure::{self, UsableEstimate};
 use crate::figures::levels;
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::{FLUSH_EMPTIES, FLUSH_LIES, FLUSH_UNTESTED};
-use record::units::{MIB, Nanos, interval, quantity};
+use record::units::{MIB, interval, quantity};
 use record::{Cell, EvidenceNumber, Finding, MediumKind, Record, metric, test};
 
 /// Ratio of the rate of durable writes to the fastest write rate from which on the data is not on
@@ -169,7 +169,7 @@ fn flushed(record: &Record) -> impl Iterator<Item = &Cell> {
 
 /// `flush`: the cost of making data durable, and if it is plausible.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
-    let ns = |value: f64| Nanos(value.max(0.0) as u64);
+    let ns = |value: f64| quantity("_ns", value.max(0.0));
     let draft = match Flush::of(record) {
         Flush::Untested => return None,
         Flush::Lies(durable, fastest) => FindingBuilder::warning(

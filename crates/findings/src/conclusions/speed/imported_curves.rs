@@ -184,9 +184,9 @@ fn dd_write_unit(record: &Record) -> Option<Finding> {
             None,
         )
     };
-    let sizes = points
-        .iter()
-        .map(|(block, ns)| format!("{} takes {}", size(*block), record::units::Nanos(*ns as u64)));
+    let sizes = points.iter().map(|(block, ns)| {
+        format!("{} takes {}", size(*block), record::units::quantity("_ns", *ns))
+    });
     Some(
         FindingBuilder::info("write-unit", statement)
             .notes(sizes)

@@ -284,8 +284,10 @@ fn alternation(levels: &[(f64, f64)]) -> Option<String> {
     };
     let (falls, back) = count(levels);
     let is_more = back > 1 || count(&without_dips(levels.to_vec())).1 == 1;
-    (falls >= 1 && back >= 1 && is_more)
-        .then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
+    let times = |n: usize| if n == 1 { "once".to_owned() } else { format!("{n} times") };
+    (falls >= 1 && back >= 1 && is_more).then(|| {
+        format!("fell {} and was fast again {}, without a pause", times(falls), times(back))
+    })
 }
 
 /// Share of the first level that counts as a full recovery.
