@@ -1,21 +1,24 @@
 //! Comparison of several media: its content for all forms, and its text for a terminal.
 
-use findings::{ComparedFigure, Curve, FasterMedium, MediaComparison, MediaRatio, Regression};
+use findings::{Curve, FasterMedium, MediaComparison, MediaRatio, Regression};
 use record::text::{capitalised, printable};
-use record::units::{Bytes, interval, quantity, significant};
+use record::units::{Bytes, quantity, significant};
 
 use crate::tables::Table;
-use crate::{figure, text, words};
+use crate::{text, words};
 
 mod check;
 mod figures;
 mod levels;
 mod matrices;
 mod names;
+mod ranges;
 mod short;
 mod works;
 
 use names::Names;
+pub(crate) use ranges::RANGES_MEAN;
+pub use ranges::Ranges;
 use works::columns;
 
 /// The comparison on one screen, in lines of at most `width` columns.
@@ -91,40 +94,6 @@ fn is_empty(comparison: &MediaComparison) -> bool {
         && comparison.works.is_empty()
         && comparison.figures.is_empty()
         && comparison.matrices.is_empty()
-}
-
-/// Ranges beside the figures of a table.
-#[derive(Clone, Copy)]
-pub enum Ranges {
-    /// Only the figures.
-    Without,
-    /// Each figure with its interval.
-    With,
-}
-
-/// Explanation of the ranges, for the line below a table.
-pub(crate) const RANGES_MEAN: &str = "In parentheses: the 95 % interval of a single run; of several runs the lowest and the highest.";
-
-impl Ranges {
-    fn quantity(self, metric: &str, found: ComparedFigure) -> String {
-        let text = quantity(metric, found.value);
-        let range = found.range.map(|ends| interval(metric, ends));
-        let range = range.map(|range| record::units::without_unit(&range, &text).to_owned());
-        self.beside(text, range)
-    }
-
-    /// A figure without its unit, which is above the table.
-    fn number(self, found: ComparedFigure) -> String {
-        let range = found.range.map(|[low, high]| [low, high].map(significant).join(" to "));
-        self.beside(significant(found.value), range)
-    }
-
-    fn beside(self, text: String, range: Option<String>) -> String {
-        match self {
-            Ranges::Without => text,
-            Ranges::With => format!("{text} ({})", range.as_deref().unwrap_or(figure::ONE_RUN)),
-        }
-    }
 }
 
 /// A table of a comparison, with sentences about it.

@@ -21,7 +21,8 @@ use crate::reopened::EarlierSession;
 use crate::request::RunRequest;
 use crate::restore;
 use crate::target::Target;
-use crate::watchdog::Watchdog;
+use crate::watchdog::{Watchdog, last_words};
+use crate::words::COPY_FIRST;
 use program::exit::{Exit, Failure, OrExit, Result};
 use program::signals;
 
@@ -193,22 +194,6 @@ fn restore_pending(
     }
 }
 
-/// Last actions of a run that is interrupted while its medium does not answer: writes the record
-/// and prints how to go on.
-fn last_words(dir: &RunDir, request: &RunRequest, way_on: String) -> impl FnOnce() + Send + use<> {
-    let (dir, request) = (dir.clone(), request.clone());
-    move || {
-        if let Ok(replayed) = dir.replay() {
-            let record = judged(replayed.record, &request, &dir);
-            let _ = dir.write_record(&record);
-        }
-        // A medium that hangs may answer never again.
-        program::say!(
-            "\nflashmark: interrupted while the medium did not answer; the finished cells are kept. {COPY_FIRST}; another reader or port may make it answer, and then {way_on}"
-        );
-    }
-}
-
 fn finish(
     end: RunEnd,
     target: &Target,
@@ -272,9 +257,6 @@ fn finish(
         _ => Ok(exit),
     }
 }
-
-/// Advice for a medium that fails, if it holds data.
-const COPY_FIRST: &str = "Copy what is on it first, if that is needed";
 
 /// Next step after an interruption: resume the run, unless its medium fails.
 fn next_step(record: &Record, run: &str, way_on: String) -> String {

@@ -5,7 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use store::RunDir;
+
+use crate::concluding::judged;
 use crate::progress_display::IoWait;
+use crate::request::RunRequest;
+use crate::words::COPY_FIRST;
 use program::exit::Exit;
 use program::messages;
 
@@ -15,6 +20,26 @@ const PATIENCE: Duration = Duration::from_millis(850);
 /// Longest time if none is in flight: the run then writes its results, for which a busy machine may
 /// need longer.
 const PATIENCE_WITHOUT_IO: Duration = Duration::from_secs(30);
+
+/// Last actions of a run that is interrupted while its medium does not answer: writes the record
+/// and prints how to go on.
+pub fn last_words(
+    dir: &RunDir,
+    request: &RunRequest,
+    way_on: String,
+) -> impl FnOnce() + Send + use<> {
+    let (dir, request) = (dir.clone(), request.clone());
+    move || {
+        if let Ok(replayed) = dir.replay() {
+            let record = judged(replayed.record, &request, &dir);
+            let _ = dir.write_record(&record);
+        }
+        // A medium that hangs may answer never again.
+        program::say!(
+            "\nflashmark: interrupted while the medium did not answer; the finished cells are kept. {COPY_FIRST}; another reader or port may make it answer, and then {way_on}"
+        );
+    }
+}
 
 /// Ends the process if an interrupted run does not end by itself, because the medium does not
 /// answer.

@@ -5,6 +5,9 @@ use record::{Cell, Content, Direction, Params, Pattern, PlannedCell, Region, met
 use report::CellNames;
 use suite::Plan;
 
+/// Advice for a medium that fails, if it holds data.
+pub(crate) const COPY_FIRST: &str = "Copy what is on it first, if that is needed";
+
 /// Longest time of a plan of which `used_ns` are used: "at most 10 min 00 s", or that it has no
 /// limit.
 pub fn longest(plan: &Plan, used_ns: u64) -> String {

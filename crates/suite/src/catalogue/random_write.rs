@@ -27,8 +27,11 @@
 //! steady level), `worst_stall_ns` (of both phases), `debt_ns` (time of settling beyond one write),
 //! `paid_iops`, `full_pass_s` (seconds for 512 MiB).
 
+mod debt;
+
+use debt::{SETTLING_BLOCK_BYTES, SETTLING_OPS};
 use device::Extent;
-use record::{Bound, Cell, Flag, Stop, WIDE_BYTES};
+use record::{Bound, Cell, Flag, WIDE_BYTES};
 use stats::StopRule;
 
 use super::prelude::*;
@@ -38,8 +41,8 @@ use crate::catalogue::level::{CACHE_FILL_MERGES, CACHE_FILL_OPS, LatencyLevel};
 use crate::catalogue::preconditioned_span::preconditioned_span;
 use crate::catalogue::rewrite_check::{self, LatestPlaces};
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::observed_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, taken_in_bytes};
-use crate::offsets::{Stratified, once_each, sequential};
+use crate::observed_cache::CACHED_PAGE_BYTES;
+use crate::offsets::{Stratified, once_each};
 use crate::stop_rule::Precision;
 use stats::inverse;
 
@@ -86,9 +89,6 @@ pub struct RandomWrite;
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
 /// Share of the time for filling caches while writes are as fast as a cache's.
 const FAST_FILL_SHARE: f64 = 0.5;
-/// Share of the first fast writes: if less than this was paid for when the cell ended, they went to
-/// a cache that no flush empties.
-const KEPT_BACK_SHARE: f64 = 0.5;
 /// Least number of measured writes on a fast medium, so that rare slow ones are likely among them:
 /// writes that were not seen hardly widen an interval. A medium that takes longer than this for so
 /// many does as many as it can in that time and at most half as many more, with a wider interval.
@@ -98,11 +98,6 @@ const KEPT_BACK_SHARE: f64 = 0.5;
 const FAST_MIN_OPS: u64 = 1000;
 const FAST_MIN_NS: u64 = 30 * SECOND_NS;
 const SLOW_MIN_OPS: u64 = 80;
-/// Share by which the paid rate must be below the measured one to count.
-const DEBT_SHARE: f64 = 0.05;
-/// Size and number of the sequential writes that wait for deferred work of the medium.
-const SETTLING_BLOCK_BYTES: u64 = 64 * KIB;
-const SETTLING_OPS: u64 = 4;
 /// Most bytes that a round measures.
 const ROUND_BYTES: u64 = 64 * MIB;
 /// Bytes of a full pass (docs/field/iozone.md#single-file).
@@ -380,90 +375,6 @@ impl Work<'_, '_> {
         self.compare_with_smaller();
     }
 
-    /// Waits for deferred work of the medium; returns the time in nanoseconds. `None` if it failed.
-    /// A later turn continues where the one before ended, so that a medium which has not closed
-    /// that unit meanwhile has nothing to do.
-    fn settle(&mut self, turn: u64) -> Option<f64> {
-        let flushed_ns = self
-            .context
-            .flush()
-            .map_err(|error| self.outcome.end(Stop::Error, Some(error)))
-            .ok()?;
-        let load = self.load(SETTLING_BLOCK_BYTES, "data that settles");
-        let limits = LoopLimits::time(u64::MAX).ops(SETTLING_OPS);
-        // A span may have an odd number of sectors; the record's size is whole ones.
-        let half_bytes = self.span.bytes / 2 / self.cell.block_bytes() * self.cell.block_bytes();
-        let before_bytes = (turn * SETTLING_OPS * SETTLING_BLOCK_BYTES).min(half_bytes);
-        let rest =
-            Extent::new(self.span.offset_bytes + before_bytes, self.span.bytes - before_bytes);
-        let tally = self.context.drive(
-            "settling",
-            &load,
-            &limits,
-            &mut sequential(rest, SETTLING_BLOCK_BYTES),
-        );
-        if tally.stop.cut_short() {
-            self.outcome.end(tally.stop, tally.error);
-            return None;
-        }
-        Some((flushed_ns + tally.busy_ns) as f64)
-    }
-
-    /// Time in nanoseconds that the settling writes wait for room in a cache full of random writes
-    /// of `mean_ns` each: it is theirs, and no debt.
-    fn waited_for_room_ns(&self, mean_ns: f64) -> f64 {
-        let other = |name: &str| self.outcome.cell.metrics.other.get(name);
-        let is_cached = self
-            .outcome
-            .cell
-            .metrics
-            .iops
-            .zip(other(metric::BURST_IOPS))
-            .is_some_and(|(iops, burst)| burst.value > CACHE_RATIO * iops.value);
-        let pages =
-            SETTLING_OPS * SETTLING_BLOCK_BYTES / CACHED_PAGE_BYTES.max(self.cell.block_bytes());
-        if is_cached || self.kept_back_bytes() > 0 { pages as f64 * mean_ns } else { 0.0 }
-    }
-
-    /// Uses the paid rate as the result: after `ops` measured writes there was a debt, and all
-    /// writes of the cell, with the debt, are `paid_iops`.
-    fn use_paid_rate(&mut self, debt_ns: f64, paid_iops: f64, ops: u64) {
-        let metrics = &mut self.outcome.cell.metrics;
-        let Some(iops) = metrics.iops else { return };
-        let share = (paid_iops / iops.value).min(1.0);
-        metrics.put(metric::DEBT_NS, debt_ns, SETTLING_OPS + 1);
-        metrics.put(metric::PAID_IOPS, iops.value * share, ops);
-        if share < 1.0 - DEBT_SHARE {
-            self.outcome.cell.flags.push(Flag::Debt { debt_ns: debt_ns as u64 });
-            stats::set_rates(&mut self.outcome.cell);
-        }
-    }
-
-    /// Bytes that a cache keeps in spite of flushes, as earlier cells have shown: fast writes for
-    /// which the medium was never seen to pay.
-    fn kept_back_bytes(&self) -> u64 {
-        let earlier = self.context.done.iter().filter(|cell| cell.test == self.cell.test);
-        earlier.filter_map(kept_back_bytes).max().unwrap_or(0)
-    }
-
-    /// Flags the result as a bound if such a cache was still full of other writes when measuring
-    /// began: each of these makes room for several writes if it was larger, and for a part of one
-    /// if it was smaller.
-    fn flag_kept_back(&mut self, own_bytes: u64) {
-        let own = self.cell.block_bytes().max(CACHED_PAGE_BYTES);
-        let before = self.context.done.iter().rev().find(|cell| cell.test == self.cell.test);
-        let before = before
-            .and_then(|cell| cell.params.block_bytes)
-            .map_or(own, |block| block.max(CACHED_PAGE_BYTES));
-        if before != own && own_bytes < self.kept_back_bytes() {
-            self.outcome.cell.flag_transient(if before < own {
-                Bound::AtLeast
-            } else {
-                Bound::AtMost
-            });
-        }
-    }
-
     /// Adds the time of iozone's full pass of 512 MiB.
     fn estimate_full_pass(&mut self) {
         let records = (FULL_PASS_BYTES / self.cell.block_bytes()) as f64;
@@ -493,15 +404,6 @@ impl Work<'_, '_> {
             }
         }
     }
-}
-
-/// Bytes in a cache that no flush empties, as a cell shows them.
-fn kept_back_bytes(cell: &Cell) -> Option<u64> {
-    let other = |name: &str| cell.metrics.other.get(name).copied();
-    let (iops, burst, debt) =
-        (cell.metrics.iops?, other(metric::BURST_IOPS)?, other(metric::DEBT_NS)?);
-    let expected_ns = burst.n as f64 * 1e9 / iops.value;
-    taken_in_bytes(cell, CACHE_RATIO).filter(|_| debt.value < KEPT_BACK_SHARE * expected_ns)
 }
 
 fn mean_ns(tally: &IoTally) -> Option<f64> {
