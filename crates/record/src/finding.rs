@@ -160,7 +160,8 @@ pub struct UseLevel {
     /// Bytes of the medium on which the level rests, if that was not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_bytes: Option<u64>,
-    /// How sure the level is, in percent, if it rests on few samples.
+    /// How sure the level is, in percent, if it rests on few samples. A finding has its confidence
+    /// instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sure_percent: Option<u32>,
 }

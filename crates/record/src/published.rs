@@ -122,9 +122,12 @@ mod tests {
     fn absent_host_and_filesystem_stay_absent() {
         let text = include_str!("../../../fixtures/records/flashmark-0.1.0-sim.json");
         let mut record = Record::from_json(text).expect("the fixture is a record");
+        let health = |used| Some(Health { used_percent: Some(used), ..Health::default() });
+        (record.medium.health, record.medium.health_after) = (health(3.0), health(4.0));
         record.host = None;
         record.target.filesystem = None;
         let come_back = |record: &Record| Published::from(record).to_record("a");
+        assert_eq!(come_back(&record).medium.health, health(4.0));
         assert_eq!(come_back(&record).host, None);
         assert_eq!(come_back(&record).target.filesystem, None);
         let host = Host { cpus: Some(4), ..Host::default() };

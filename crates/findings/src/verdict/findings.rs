@@ -12,7 +12,7 @@ use crate::phrases::DO_NOT_USE;
 use crate::verdict::conditions::{self, listed, listed_with};
 use crate::verdict::need::{OpenVerdict, UseVerdict};
 use crate::verdict::{
-    commits, few_samples, is_sure, is_verdict, judged, logger, open_verdict, sure_percent, withheld,
+    commits, few_samples, is_sure, is_verdict, judged, logger, open_verdict, withheld,
 };
 
 /// All verdicts: the summary first, then each use. A fault of the medium itself (`faults`: it is a
@@ -138,11 +138,9 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
         format!("{}{within}{caveat}{only}: {reason}.{open}", level.verdict(wanted)),
     )
     .outcome(Outcome::Use(UseLevel {
-        wanted: *wanted,
-        level: *level,
         condition: *condition,
         within_bytes: *within_bytes,
-        sure_percent: sure_percent(*confidence),
+        ..UseLevel::of(*wanted, *level)
     }))
     .notes(evidence.iter().cloned())
     .notes(few_samples_note(verdict))

@@ -31,20 +31,45 @@ impl Analysis {
     }
 }
 
-/// The summary in a record; where it has none, or one without levels, it is drawn from its cells,
-/// and the levels from its findings.
+/// The summary in a record, drawn from its cells where it has none. Levels that it lacks are drawn
+/// from its findings.
 pub(crate) fn summary_of(record: &Record) -> Summary {
-    let kept = record.summary.as_ref().filter(|summary| !summary.levels.is_empty());
-    kept.cloned().unwrap_or_else(|| {
-        let drawn = Analysis::of(record, &[]);
-        let findings = Some(&record.findings).filter(|findings| !findings.is_empty());
-        let levels = levels(record, &[], findings.unwrap_or(&drawn.findings));
-        Summary { levels, ..drawn.summary }
-    })
+    let drawn = || Analysis::of(record, &[]).summary;
+    match &record.summary {
+        Some(kept) if !kept.levels.is_empty() => kept.clone(),
+        None if record.findings.is_empty() => drawn(),
+        kept => Summary {
+            levels: levels(record, &record.findings, true),
+            ..kept.clone().unwrap_or_else(drawn)
+        },
+    }
 }
 
 /// Level of a medium for each of the five uses, in their usual order. A use occurs several times if
 /// several recording rates were asked for.
 pub fn use_levels(record: &Record) -> Vec<UseLevel> {
     summary_of(record).levels
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Fitness;
+
+    use super::*;
+    use crate::testing::record_in_words;
+
+    /// As records were kept whose summary had no levels.
+    #[test]
+    fn a_summary_without_levels_is_kept_and_gets_those_of_its_findings() {
+        let cells = "random-write 4KiB 20/s; random-write 16KiB 20/s; sequential-write 1MiB 20/s";
+        let mut record = record_in_words(cells);
+        let wanted = [Use::Video { mbit: 400 }];
+        Analysis::of(&record, &wanted).keep_in(&mut record);
+        let whole = summary_of(&record);
+        let kept = Summary { levels: Vec::new(), fit_reason: "kept".into(), ..whole.clone() };
+        record.summary = Some(kept);
+        assert_eq!(summary_of(&record), Summary { fit_reason: "kept".into(), ..whole.clone() });
+        let level = whole.levels.iter().find(|level| level.wanted == wanted[0]);
+        assert_eq!(level.map(|level| level.level), Some(Fitness::NotSuitable));
+    }
 }

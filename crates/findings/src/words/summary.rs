@@ -65,7 +65,7 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
         real_bytes_high: real_bytes.map(|[_, high]| high),
         fit,
         fit_reason,
-        levels: levels(record, wanted, findings),
+        levels: levels(record, findings, !wanted.is_empty()),
         healthy,
         healthy_reason,
         ios: saturating_sum(record.cells.iter().map(|cell| cell.ops)),
@@ -149,12 +149,10 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
         Genuineness::Unknown => {
             let was_tested = genuineness::capacity_verdict(record).is_some()
                 || read_parts(record).next().is_some();
-            match no_sign::of_a_partition(record).filter(|_| was_tested) {
+            let of_a_part = no_sign::of_a_partition(record).filter(|_| was_tested);
+            match of_a_part.or_else(|| kept(record)) {
                 Some(why) => (Answer::Inconclusive, Some(why)),
-                None => match kept(record) {
-                    Some(kept) => (Answer::Inconclusive, Some(kept)),
-                    None => (Answer::NotTested, None),
-                },
+                None => (Answer::NotTested, None),
             }
         }
     };
@@ -169,12 +167,14 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
 /// What was read back where only a part of a medium was verified, and is as it was written.
 fn kept(record: &Record) -> Option<String> {
     let sectors = Sectors::of(read_parts(record));
-    let is_kept = sectors.good > 0 && sectors.bad() == 0;
     let is_probed = genuineness::capacity_verdict(record).is_some();
-    let read = is_kept.then(|| decimal(sectors.good.saturating_mul(SECTOR_BYTES)))?;
+    if is_probed || sectors.good == 0 || sectors.bad() > 0 {
+        return None;
+    }
+    let read = decimal(sectors.good.saturating_mul(SECTOR_BYTES));
     let size = record.medium.capacity_bytes.map(|bytes| format!(" of its {}", Bytes(bytes)));
     let size = size.unwrap_or_default();
-    (!is_probed).then(|| format!("{read}{size} were read back as written; the rest was not."))
+    Some(format!("{read}{size} were read back as written; the rest was not."))
 }
 
 /// Bytes that the probes wrote (read back), with those of a verification.

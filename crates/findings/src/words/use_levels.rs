@@ -9,13 +9,13 @@ use crate::verdict::{self, is_verdict};
 /// Finding that sums up the verdicts.
 const SUMMARY: &str = "verdict";
 
-/// Level of a medium for each of the five uses, in their usual order, with these findings for the
-/// wanted uses (all judged uses if empty). A medium that must not be used is suitable for none.
-pub(crate) fn levels(record: &Record, wanted: &[Use], findings: &[Finding]) -> Vec<UseLevel> {
+/// Level of a medium for each of the five uses, in their usual order, with these findings. If they
+/// are only of the uses that somebody asked for (`is_asked`), the others are drawn from the cells. A
+/// medium that must not be used is suitable for none.
+pub(crate) fn levels(record: &Record, findings: &[Finding], is_asked: bool) -> Vec<UseLevel> {
     let own = levels_of(findings);
     let unusable = must_not_be_used(findings);
-    let is_drawn = !unusable && !wanted.is_empty();
-    let drawn = if is_drawn { levels_of(&conclude(record)) } else { Vec::new() };
+    let drawn = if is_asked && !unusable { levels_of(&conclude(record)) } else { Vec::new() };
     let unjudged = match verdict::withheld(record) {
         _ if unusable => Fitness::NotSuitable,
         Some(_) => Fitness::CannotTell,
@@ -35,7 +35,9 @@ pub(crate) fn levels(record: &Record, wanted: &[Use], findings: &[Finding]) -> V
 /// Levels in the verdicts on uses, in the order of [`Use`]'s kinds.
 pub(crate) fn levels_of(findings: &[Finding]) -> Vec<UseLevel> {
     let level = |finding: &Finding| match finding.outcome {
-        Some(Outcome::Use(level)) => Some(level),
+        Some(Outcome::Use(level)) => {
+            Some(UseLevel { sure_percent: verdict::sure_percent(finding.confidence), ..level })
+        }
         _ => None,
     };
     let mut all: Vec<UseLevel> = findings.iter().filter_map(level).collect();
@@ -76,7 +78,7 @@ mod tests {
     #[test]
     fn the_findings_decide_and_silence_is_no_verdict() {
         let of = |record: &Record, findings: &[Finding]| -> Vec<Fitness> {
-            levels(record, &[], findings).iter().map(|found| found.level).collect()
+            levels(record, findings, false).iter().map(|found| found.level).collect()
         };
         let slow = verdict::verdict_on(&system(5), Use::RootDisk).unwrap();
         assert_eq!(of(&system(5000), &[findings::finding(&slow, false)])[0], Fitness::NotSuitable);
@@ -89,7 +91,7 @@ mod tests {
     fn each_recording_rate_that_was_asked_for_stands_for_itself() {
         let wanted = [Use::Video { mbit: 50 }, Use::Video { mbit: 400 }];
         let findings = crate::conclude::conclude_for(&system(20), &wanted);
-        let levels: Vec<(Use, Fitness)> = levels(&system(20), &wanted, &findings)
+        let levels: Vec<(Use, Fitness)> = levels(&system(20), &findings, true)
             .into_iter()
             .filter(|found| found.wanted.verdict_id() == "verdict-video")
             .map(|found| (found.wanted, found.level))

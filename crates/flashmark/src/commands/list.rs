@@ -4,6 +4,7 @@
 use std::thread;
 
 use host::{Contents, InventoryEntry, Roots};
+use record::Health;
 use record::text::{self, printable};
 use record::units::Bytes;
 use report::display::padded;
@@ -19,12 +20,12 @@ pub fn run(flags: &ListFlags) -> Result {
         return refuse(format_args!("cannot see which media are in use: {}", host::NO_MOUNTS));
     }
     let mut disks = host::list(&roots);
-    if flags.health {
-        let asked = in_parallel(&disks, |disk| host::health(&roots, disk));
-        disks.iter_mut().zip(asked).for_each(|(disk, health)| disk.medium.health = health);
+    let (all, told): (Vec<Contents>, Vec<Option<Health>>) =
+        looks(&roots, &disks, flags.health).into_iter().unzip();
+    for (disk, health) in disks.iter_mut().zip(told) {
+        disk.medium.health = health.or(disk.medium.health.take());
     }
     let not_seen = host::not_seen(&roots).words();
-    let all = in_parallel(&disks, |disk| host::contents(&roots, disk));
     let seen = disks.iter().zip(&all);
     if flags.json {
         let list: Vec<serde_json::Value> =
@@ -52,13 +53,12 @@ pub fn run(flags: &ListFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// A look at each medium, at all of them in parallel: one that does not answer delays no other.
-fn in_parallel<T: Send>(
-    disks: &[InventoryEntry],
-    look: impl Fn(&InventoryEntry) -> T + Sync,
-) -> Vec<T> {
+/// Contents of each medium, and its health if that is asked for, of all of them in parallel: one
+/// that does not answer delays no other.
+fn looks(roots: &Roots, disks: &[InventoryEntry], health: bool) -> Vec<(Contents, Option<Health>)> {
+    let health = |disk| health.then(|| host::health(roots, disk)).flatten();
+    let look = |disk| (host::contents(roots, disk), health(disk));
     thread::scope(|scope| {
-        let look = &look;
         let looks: Vec<_> = disks.iter().map(|disk| scope.spawn(move || look(disk))).collect();
         looks
             .into_iter()
@@ -105,11 +105,12 @@ fn kind(disk: &InventoryEntry) -> String {
 
 /// What a medium says of its wear, and the source.
 fn health(disk: &InventoryEntry) -> String {
-    let health = disk.medium.health.clone().unwrap_or_default();
-    let source = health.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
-    let said = health.words().join(", ");
-    let said = if said.is_empty() { "it tells nothing of its wear".to_owned() } else { said };
-    format!("{:15}health: {said}{source}\n", "")
+    let said = disk.medium.health.as_ref().map(|health| {
+        let source = health.source.as_deref().unwrap_or("its registers");
+        format!("{} ({source})", health.words().join(", "))
+    });
+    let said = said.unwrap_or("not known: nothing came from sysfs, smartctl or sdmon".to_owned());
+    format!("{:15}health: {said}\n", "")
 }
 
 fn as_text(disk: &InventoryEntry, contents: &Contents) -> String {
