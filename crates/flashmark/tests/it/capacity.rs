@@ -5,7 +5,7 @@ use record::Record;
 use record::units::MIB;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Flashmark, LoopDevice, Scratch, has_root};
+use crate::support::{Flashmark, LoopDevice, Scratch, eventually, has_root};
 
 /// A figure, summed over the cells of a test.
 fn sum(record: &Record, test: &str, name: &str) -> u64 {
@@ -68,10 +68,13 @@ fn interrupted_it_puts_back_first() {
     let scratch = Scratch::new();
     let (image, before) = used(&scratch, 384 * MIB);
     let device = LoopDevice::new(&image);
-    for wait_ms in [60, 250] {
+    let touched = || std::fs::metadata(&image).and_then(|meta| meta.modified()).unwrap();
+    for wait_ms in [0, 150] {
         let flashmark = Flashmark::new();
+        let before_it = touched();
         let mut started = flashmark.start(&["run", device.word(), "--only", "capacity", "--quiet"]);
-        // Whenever it comes: before the first write, in between, or after the end.
+        eventually("its first write", || (touched() != before_it).then_some(()));
+        // In between, or after the end.
         std::thread::sleep(std::time::Duration::from_millis(wait_ms));
         kill_process(Pid::from_child(&started), Signal::INT).unwrap();
         let code = started.wait().unwrap().code();
