@@ -115,7 +115,8 @@ fn unit(larger_is_better: bool) -> &'static str {
     if larger_is_better { "a second" } else { "s" }
 }
 
-/// Raw values as CSV (RFC 4180): a line with the names of the columns, then one line for each try.
+/// Raw values as CSV (RFC 4180): a line with the names of the columns, then one line for each try, and
+/// for each phase of its threads, which has the last columns.
 pub fn csv(record: &Record) -> String {
     let quoted = |text: &str| {
         // A spreadsheet would take these for a formula.
@@ -135,10 +136,13 @@ pub fn csv(record: &Record) -> String {
         Value::Number(number) => number.to_string(),
         Value::Nothing => String::new(),
     };
-    let mut lines = vec![COLUMNS.join(",")];
-    lines.extend(
-        tries(record).iter().map(|one| one.iter().map(value).collect::<Vec<_>>().join(",")),
-    );
+    let heads = [&COLUMNS[..], PHASE].concat();
+    let line = |one: &Vec<Value>| {
+        let values = one.iter().chain([const { &Value::Nothing }; PHASE.len()]).take(heads.len());
+        values.map(value).collect::<Vec<_>>().join(",")
+    };
+    let mut lines = vec![heads.join(",")];
+    lines.extend(tries(record).iter().chain(&phases(record)).map(line));
     lines.join("\r\n") + "\r\n"
 }
 
@@ -153,9 +157,12 @@ pub fn workbook(record: &Record) -> Result<Vec<u8>, XlsxError> {
     let works = findings::matrix::of(record).map_or_else(Vec::new, |matrix| matrix.works);
     summary(workbook.add_worksheet(), &works, tries.len() + 1)?;
     table(workbook.add_worksheet(), "Results", &COLUMNS, &tries, 2)?;
-    let phases: Vec<Vec<Value>> = record.cells.iter().filter_map(thread_row).collect();
+    let phases = phases(record);
     if !phases.is_empty() {
-        table(workbook.add_worksheet(), "Threads", &THREADS, &phases, 2)?;
+        let named = usize::from(LABELS) + 1;
+        let row = |row: &Vec<Value>| [&row[..named], &row[COLUMNS.len()..]].concat();
+        let rows: Vec<Vec<Value>> = phases.iter().map(row).collect();
+        table(workbook.add_worksheet(), "Threads", &[&COLUMNS[..named], PHASE].concat(), &rows, 2)?;
     }
     about(workbook.add_worksheet(), record)?;
     workbook.save_to_buffer()
@@ -188,24 +195,21 @@ fn table(
     Ok(())
 }
 
-/// The throughput of the threads in each phase of each try, as iozone's throughput mode prints it.
-const THREADS: [&str; 8] = [
-    "file system",
-    "scheduler",
-    "repeat",
-    "phase",
-    "children MB/s",
-    "parent MB/s",
-    "slowest MB/s",
-    "fastest MB/s",
-];
+/// The throughput of the threads in a phase, as iozone's throughput mode prints it.
+const PHASE: &[&str] = &["phase", "children MB/s", "parent MB/s", "slowest MB/s", "fastest MB/s"];
 
-/// A row of the sheet "Threads"; `None` if the cell is of no threads.
-fn thread_row(cell: &Cell) -> Option<Vec<Value>> {
-    let labels = ["filesystem", "scheduler", "repeat"].map(|name| cell.label(name));
-    let phase = cell.params.form.as_deref().unwrap_or_default();
-    let texts = labels.into_iter().chain([phase]).map(|text| Value::Text(text.to_owned()));
-    Some(texts.chain(record::thread_views(cell)?.map(Value::of)).collect())
+/// A row for each phase of threads: what names its try, nothing of the try, and [`PHASE`].
+fn phases(record: &Record) -> Vec<Vec<Value>> {
+    let row = |cell: &Cell| {
+        let figures = record::thread_views(cell)?.map(Value::of);
+        let repeat = Value::of(cell.label("repeat").parse().ok());
+        let nothing = std::iter::repeat_n(Value::Nothing, COLUMNS.len() - usize::from(LABELS) - 1);
+        let phase = Value::Text(cell.params.form.clone().unwrap_or_default());
+        let combination = Combination::of(cell);
+        let labels = texts(&combination).chain([repeat]);
+        Some(labels.chain(nothing).chain([phase]).chain(figures).collect())
+    };
+    record.cells.iter().filter_map(row).collect()
 }
 
 /// Writes one row for each combination, the best of each work first; `last` is the last line of the
@@ -350,11 +354,11 @@ mod tests {
     #[test]
     fn raw_values_are_one_line_a_try_and_no_text_is_a_formula() {
         insta::assert_snapshot!(csv(&record()).replace('\r', ""), @r#"
-        work,file system,fitted to AU,mount options,scheduler,repeat,outcome,result,unit,worst stall ms,median ms,p99 ms,fairness,extents per file before,extents per file after,read time against one piece,bytes written,elapsed s,reason,made by
-        untar,ext4,no,"noatime,discard",none,1,done,100,a second,,,,0.5,,,,0,0,,
-        untar,ext4,no,"noatime,discard",none,2,done,110,a second,,,,,,,,0,0,,
-        untar,jfs,no,"noatime,discard",none,1,failed,,,,,,,,,,0,0,"'=HYPERLINK(""evil"")",
-        untar,xfs,no,"noatime,discard",none,1,done,50,a second,,,,,,,,0,0,,
+        work,file system,fitted to AU,mount options,scheduler,repeat,outcome,result,unit,worst stall ms,median ms,p99 ms,fairness,extents per file before,extents per file after,read time against one piece,bytes written,elapsed s,reason,made by,phase,children MB/s,parent MB/s,slowest MB/s,fastest MB/s
+        untar,ext4,no,"noatime,discard",none,1,done,100,a second,,,,0.5,,,,0,0,,,,,,,
+        untar,ext4,no,"noatime,discard",none,2,done,110,a second,,,,,,,,0,0,,,,,,,
+        untar,jfs,no,"noatime,discard",none,1,failed,,,,,,,,,,0,0,"'=HYPERLINK(""evil"")",,,,,,
+        untar,xfs,no,"noatime,discard",none,1,done,50,a second,,,,,,,,0,0,,,,,,,
         "#);
     }
 

@@ -1,10 +1,15 @@
-//! The record in a page: JSON with its curves in a form that compresses well, gzip, base64.
+//! The record in a page: JSON with its curves and histograms in a form that compresses well, gzip,
+//! base64.
 //!
 //! Curves are most of a record, and most of their digits are redundant: positions increase in equal
 //! steps, and values have four digits before their zeros. In place of a curve's points stands
 //! `"packed":[]`; behind the JSON follow the steps of all curves, a line each, and then the lines of
 //! their values, each after the zeros at the end of every value of its curve. Points that are at no
-//! whole number stay unchanged. The page's script restores them.
+//! whole number stay unchanged.
+//!
+//! A histogram's own text is compressed, alone and worse than together. In its place stands an empty
+//! text; behind the curves follow, a line each, how many empty buckets there are before each that is
+//! not, and then lines with their counts. The page's script restores both.
 
 use std::io::Write as _;
 
@@ -18,13 +23,18 @@ use record::Record;
 const POINTS: &str = r#""points":[["#;
 /// What stands in the place of packed points.
 const PACKED: &str = r#""packed":[]"#;
+/// Start of the text of a histogram, and what stands in its place.
+const HISTOGRAM: &str = r#""histogram":""#;
+const EMPTY: &str = r#""histogram":"""#;
 /// Integers below this are exact in JavaScript, too.
 const EXACT: i64 = 1 << 53;
 
 /// A record as text for a script element.
 pub(super) fn embedded_record(record: &Record) -> String {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(packed(&record.encode()).as_bytes()).expect("memory takes every byte");
+    let [before, counts] = histograms(record);
+    let text = packed(&record.encode()) + &before + &counts;
+    encoder.write_all(text.as_bytes()).expect("memory takes every byte");
     STANDARD.encode(encoder.finish().expect("memory takes every byte"))
 }
 
@@ -48,7 +58,37 @@ fn packed(json: &str) -> String {
         }
         rest = &rest[from + length + 2..];
     }
-    out + rest + &all_steps + &all_values
+    let mut json = String::with_capacity(out.len());
+    for (at, part) in (out + rest).split(HISTOGRAM).enumerate() {
+        let after =
+            if at == 0 { part } else { part.split_once('"').map_or("", |(_, after)| after) };
+        json += if at == 0 { "" } else { EMPTY };
+        json += after;
+    }
+    json + &all_steps + &all_values
+}
+
+/// Lines of empty buckets before each that is not empty, and lines of counts, one for each histogram.
+fn histograms(record: &Record) -> [String; 2] {
+    let mut lines = [String::new(), String::new()];
+    for histogram in record.cells.iter().filter_map(|cell| cell.histogram.as_ref()) {
+        lines.iter_mut().for_each(|lines| lines.push('\n'));
+        let mut next = 0;
+        for (place, count) in histogram.places() {
+            lines[0] += &number(u64::from(place) - next);
+            lines[1] += &number(count);
+            next = u64::from(place) + 1;
+        }
+    }
+    lines
+}
+
+/// A small number as one character from `#` on, a larger one as `!`, its digits and a space.
+fn number(value: u64) -> String {
+    match u8::try_from(value) {
+        Ok(small @ ..80) => char::from(b'#' + small).to_string(),
+        _ => format!("!{value} "),
+    }
 }
 
 /// Points `a,b],[c,d` as a line of steps and one of values; `None` if a position is not an integer.
@@ -88,7 +128,8 @@ pub(super) mod tests {
         let mut lines = text.split('\n');
         let (mut out, mut rest) = (String::new(), lines.next().expect("the JSON"));
         let columns: Vec<&str> = lines.collect();
-        let (steps, values) = columns.split_at(columns.len() / 2);
+        let (curves, counted) = columns.split_at(2 * rest.matches(PACKED).count());
+        let (steps, values) = curves.split_at(curves.len() / 2);
         for (steps, values) in steps.iter().zip(values) {
             let (before, after) = rest.split_once(PACKED).expect("a place for each curve");
             let (zeros, values) = values.split_once(',').expect("zeros and values");
@@ -103,7 +144,49 @@ pub(super) mod tests {
             out += &format!(r#"{before}"points":[{}]"#, points.join(","));
             rest = after;
         }
-        out + rest
+        let (before, counts) = counted.split_at(counted.len() / 2);
+        let mut texts = before.iter().zip(counts).map(|(before, counts)| histogram(before, counts));
+        let text = out + rest;
+        let mut parts = text.split(EMPTY);
+        let first = parts.next().expect("the JSON").to_owned();
+        parts
+            .fold(first, |out, part| format!(r#"{out}{HISTOGRAM}{}"{part}"#, texts.next().unwrap()))
+    }
+
+    /// The text of a histogram from its two lines.
+    fn histogram(before: &str, counts: &str) -> String {
+        let varint = |mut number: u64, to: &mut Vec<u8>| {
+            while number > 127 {
+                to.push((number & 127 | 128) as u8);
+                number >>= 7;
+            }
+            to.push(number as u8);
+        };
+        let mut coded = Vec::new();
+        for (before, count) in numbers(before).into_iter().zip(numbers(counts)) {
+            if before > 0 {
+                varint(2 * before - 1, &mut coded);
+            }
+            varint(2 * count, &mut coded);
+        }
+        let mut bytes = 0x1c84_9313_u32.to_be_bytes().to_vec();
+        bytes.extend((coded.len() as u32).to_be_bytes());
+        bytes.extend([0_u32, 3].map(u32::to_be_bytes).concat());
+        bytes.extend([1_u64, 3_600_000_000_000].map(u64::to_be_bytes).concat());
+        bytes.extend(1_f64.to_be_bytes());
+        bytes.extend(coded);
+        record::Histogram::decode(&STANDARD.encode(bytes)).expect("a histogram").encode()
+    }
+
+    fn numbers(mut line: &str) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        while let Some(first) = line.bytes().next() {
+            let (text, after) = line[1..].split_once(' ').unwrap_or_default();
+            let is_small = first != b'!';
+            numbers.push(if is_small { u64::from(first - b'#') } else { text.parse().unwrap() });
+            line = if is_small { &line[1..] } else { after };
+        }
+        numbers
     }
 
     fn check(json: &str, expected: &str) {

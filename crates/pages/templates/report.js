@@ -1,5 +1,5 @@
 "use strict";
-(function () {
+(() => {
   // Tooltips: the nearest point within reach, at once, also by keyboard and touch. Without this script the native ones remain.
   var box = document.createElement("div");
   box.className = "tooltip";
@@ -25,16 +25,16 @@
     box.style.left = left + window.scrollX + "px";
     box.style.top = (top < 8 ? at.bottom + 6 : top) + window.scrollY + "px";
   }
-  document.querySelectorAll("svg.chart").forEach(function (chart) {
+  document.querySelectorAll("svg.chart").forEach(chart => {
     var tips = Array.prototype.slice.call(chart.querySelectorAll(".tips circle"));
-    tips.forEach(function (tip) {
+    tips.forEach(tip => {
       var title = tip.querySelector("title");
       tip.dataset.tip = title.textContent;
       title.remove();
     });
-    chart.addEventListener("pointermove", function (event) {
+    chart.addEventListener("pointermove", event => {
       var best = null, distance = 40 * 40;
-      tips.forEach(function (tip) {
+      tips.forEach(tip => {
         var at = tip.getBoundingClientRect();
         var dx = at.left + at.width / 2 - event.clientX, dy = at.top + at.height / 2 - event.clientY;
         if (dx * dx + dy * dy < distance) { distance = dx * dx + dy * dy; best = tip; }
@@ -43,7 +43,7 @@
     });
     chart.addEventListener("pointerleave", hide);
     chart.addEventListener("blur", hide);
-    chart.addEventListener("keydown", function (event) {
+    chart.addEventListener("keydown", event => {
       var step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (event.key === "Escape") hide();
       if (!step || !tips.length) return;
@@ -52,9 +52,9 @@
     });
   });
   // Where a table folds, each cell says the head of its column.
-  document.querySelectorAll("table.folds:not(:has([data-h]))").forEach(function (table) {
+  document.querySelectorAll("table.folds:not(:has([data-h]))").forEach(table => {
     var heads = table.tHead.rows[0].cells;
-    table.querySelectorAll("tbody td").forEach(function (cell) {
+    table.querySelectorAll("tbody td").forEach(cell => {
       cell.dataset.h = heads[cell.cellIndex].textContent;
     });
   });
@@ -68,40 +68,61 @@
   if (location.hash) open();
   // On paper nothing is folded; of a page with a first sheet only that is printed.
   var folded = [];
-  window.addEventListener("beforeprint", function () {
+  window.addEventListener("beforeprint", () => {
     if (document.querySelector(".sheet")) return;
     folded = Array.prototype.slice.call(document.querySelectorAll("details:not([open])"));
-    folded.forEach(function (details) { details.open = true; });
+    folded.forEach(details => { details.open = true; });
   });
-  window.addEventListener("afterprint", function () {
-    folded.forEach(function (details) { details.open = false; });
+  window.addEventListener("afterprint", () => {
+    folded.forEach(details => { details.open = false; });
   });
-  // The record as a file: unpacked, and its curves made points again.
+  // The record as a file: unpacked, its curves made points again, and its histograms texts.
   var button = document.getElementById("download");
   var record = document.getElementById("flashmark-record");
+  function numbers(line) {
+    return (line.match(/!\d+ |./g) || []).map(it => it[1] ? +it.slice(1) : it.charCodeAt(0) - 35);
+  }
+  // HdrHistogram V2: a head, then zig-zag numbers of 7 bits a byte.
+  function histogram(before, counts) {
+    var bytes = [], head = new DataView(new ArrayBuffer(40));
+    function add(number) {
+      for (; number > 127; number = Math.floor(number / 128)) bytes.push(number % 128 + 128);
+      bytes.push(number);
+    }
+    numbers(counts).forEach((count, i) => {
+      if (before[i]) add(2 * before[i] - 1);
+      add(2 * count);
+    });
+    [0x1c849313, bytes.length, 0, 3, 0, 1, 838, 817405952].forEach((word, i) => { head.setUint32(4 * i, word); });
+    head.setFloat64(32, 1);
+    return btoa(Array.from(new Uint8Array(head.buffer)).concat(bytes).map(byte => String.fromCharCode(byte)).join(""));
+  }
   function points(text) {
-    var lines = text.split("\n"), curves = (lines.length - 1) / 2, nth = 0;
-    return lines[0].replace(/"packed":\[\]/g, function () {
-      var at = 0, values = lines[++nth + curves].split(","), zeros = values.shift();
-      return '"points":[' + lines[nth].split(",").map(function (step, i) {
+    var lines = text.split("\n"), curves = (lines[0].match(/"packed":\[\]/g) || []).length;
+    var counted = (lines.length - 1) / 2 - curves, curve = 0, nth = 2 * curves;
+    return lines[0].replace(/"packed":\[\]/g, () => {
+      var at = 0, values = lines[++curve + curves].split(","), zeros = values.shift();
+      return '"points":[' + lines[curve].split(",").map((step, i) => {
         at += +step;
         return "[" + at + "," + values[i] + zeros + "]";
       }).join(",") + "]";
+    }).replace(/"histogram":""/g, () => {
+      return '"histogram":"' + histogram(numbers(lines[++nth]), lines[nth + counted]) + '"';
     });
   }
   function text() {
-    var bytes = Uint8Array.from(atob(record.textContent), function (c) { return c.charCodeAt(0); });
+    var bytes = Uint8Array.from(atob(record.textContent), c => c.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text().then(points);
   }
   if (button && record && window.DecompressionStream) {
     button.hidden = false;
-    button.addEventListener("click", function () {
-      text().then(function (json) {
+    button.addEventListener("click", () => {
+      text().then(json => {
         var link = document.createElement("a");
         link.href = URL.createObjectURL(new Blob([json], { type: "application/json" }));
         link.download = document.getElementById("raw").dataset.file;
         link.click();
-        setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+        setTimeout(() => { URL.revokeObjectURL(link.href); }, 10000);
       });
     });
   }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::units::rounded;
 use crate::{Bound, CellError, Flag, Histogram, HostState, Params, Sample, Series, metric};
 
 /// A measured figure with its uncertainty.
@@ -258,6 +259,15 @@ pub struct Cell {
     pub rounds: Vec<Round>,
 }
 
+/// Significant digits of a figure in a record.
+pub const FIGURE_DIGITS: usize = 6;
+
+fn round(figure: &mut f64) {
+    if figure.fract() != 0.0 {
+        *figure = rounded(*figure, FIGURE_DIGITS);
+    }
+}
+
 impl Cell {
     /// A cell with nothing measured yet.
     pub fn begun(id: impl Into<String>, test: impl Into<String>, params: Params) -> Cell {
@@ -284,6 +294,21 @@ impl Cell {
             reach: None,
             host_state: None,
             rounds: Vec::new(),
+        }
+    }
+
+    /// Rounds its figures to [`FIGURE_DIGITS`] and its curves to theirs: further digits are noise. Whole
+    /// numbers, which may be counts, stay.
+    pub fn round(&mut self) {
+        self.series.iter_mut().for_each(Series::round);
+        let Metrics { iops, bps, latency_ns, other } = &mut self.metrics;
+        for estimate in iops.iter_mut().chain(bps).chain(other.values_mut()) {
+            let ends = estimate.ci95.iter_mut().flatten();
+            ends.chain([&mut estimate.value]).for_each(round);
+        }
+        latency_ns.iter_mut().for_each(|latency| round(&mut latency.mean));
+        for each in &mut self.rounds {
+            each.half_width.iter_mut().chain([&mut each.iops]).for_each(round);
         }
     }
 

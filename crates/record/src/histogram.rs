@@ -241,6 +241,17 @@ impl Histogram {
         counted.chain(encoded_counts.into_iter().flat_map(EncodedCounts::buckets))
     }
 
+    /// Buckets that are not empty: (place, samples). Places up to 2047 are one nanosecond each, then a
+    /// thousandth of their value.
+    pub fn places(&self) -> Vec<(u16, u64)> {
+        match &self.0 {
+            Repr::Encoded(encoded_counts) => encoded_counts.few.to_vec(),
+            Repr::Counted(counts) => {
+                text::plain(&encoded(counts)).map(|plain| plain.counts).unwrap_or_default()
+            }
+        }
+    }
+
     /// Text form for a record. A histogram that was read and not changed keeps its text.
     pub fn encode(&self) -> String {
         match &self.0 {
@@ -332,13 +343,17 @@ mod tests {
         let is_ours = |high: u64, digits: u8| {
             let mut counts = Counts::new_with_bounds(1, high, digits).unwrap();
             counts.record(1_000).unwrap();
-            let mut bytes = Vec::new();
-            V2Serializer::new().serialize(&counts, &mut bytes).unwrap();
-            text::plain(&STANDARD.encode(&bytes)).unwrap().is_ours
+            text::plain(&encoded(&counts)).unwrap().is_ours
         };
         assert!(is_ours(3_600_000_000_000, 3));
         assert!(!is_ours(3_600_000_000_001, 3));
         assert!(!is_ours(3_600_000_000_000, 2));
+        let mut one = Histogram::default();
+        one.record(1_000);
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&*one.counts(), &mut bytes).unwrap();
+        let plain = Histogram::decode(&STANDARD.encode(&bytes)).unwrap();
+        assert_eq!(plain.encode(), one.encode(), "without compression: the same text");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Curves kept with a cell.
 
-use std::cmp::Ordering;
-
 use serde::{Deserialize, Serialize};
+
+use crate::units::rounded;
 
 /// Meaning of an axis of a series; names carry the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub enum SeriesAxis {
     Celsius,
 }
 
-/// A curve of at most a few hundred points; measured values have four significant digits.
+/// A curve of at most a few hundred points; measured values have three significant digits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
@@ -41,8 +41,8 @@ pub struct Series {
     pub points: Vec<[f64; 2]>,
 }
 
-/// Significant digits of the values of a curve: ten times finer than the steps of a histogram.
-const DIGITS: i32 = 4;
+/// Significant digits of the values of a curve: as many as are shown, and as a histogram has.
+const DIGITS: usize = 3;
 
 impl Series {
     /// A curve of these points, with the meanings of x and y.
@@ -50,34 +50,14 @@ impl Series {
         Series { name: name.into(), x, y, points }
     }
 
-    /// Rounds measured values (rates and times) to four significant digits: further ones are noise,
+    /// Rounds measured values (rates and times) to three significant digits: further ones are noise,
     /// and most of the size of a record.
     pub fn round(&mut self) {
         use SeriesAxis::{Bps, Iops, LatencyNs};
         if matches!(self.y, Bps | Iops | LatencyNs) {
-            self.points.iter_mut().for_each(|[_, y]| *y = rounded(*y));
+            self.points.iter_mut().for_each(|[_, y]| *y = rounded(*y, DIGITS));
         }
     }
-}
-
-/// Rounds a value so that its three shown digits stay the same: a last digit of 5 that is not exact
-/// is rounded to the side of the value.
-fn rounded(value: f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return value;
-    }
-    let exponent = value.abs().log10().floor() as i32 + 1 - DIGITS;
-    // Powers of ten above one are exact, those below are not.
-    let unit = 10f64.powi(exponent.abs());
-    let units = if exponent >= 0 { value / unit } else { value * unit };
-    let whole = units.round();
-    let is_tie = whole % 10.0 == 5.0 || whole % 10.0 == -5.0;
-    let whole = match (units - whole).partial_cmp(&0.0) {
-        Some(Ordering::Greater) if is_tie => whole + 1.0,
-        Some(Ordering::Less) if is_tie => whole - 1.0,
-        _ => whole,
-    };
-    if exponent >= 0 { whole * unit } else { whole / unit }
 }
 
 #[cfg(test)]
@@ -85,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_keep_four_digits_and_places_all_of_theirs() {
+    fn values_keep_three_digits_and_places_all_of_theirs() {
         let of = |y: SeriesAxis| {
             let points = vec![[123_456.0, 123_456.0], [2.0, -98.765_4], [3.0, 0.0], [4.0, 0.25]];
             let mut series = Series { name: "a".into(), x: SeriesAxis::Ops, y, points };
@@ -94,14 +74,8 @@ mod tests {
         };
         assert_eq!(
             of(SeriesAxis::Bps),
-            [[123_456.0, 123_400.0], [2.0, -98.77], [3.0, 0.0], [4.0, 0.25]]
+            [[123_456.0, 123_000.0], [2.0, -98.8], [3.0, 0.0], [4.0, 0.25]]
         );
         assert_eq!(of(SeriesAxis::OffsetBytes)[0][1], 123_456.0);
-        assert_eq!(rounded(17_976.0), 17_980.0);
-        assert_eq!(
-            [161_480.0, 162_520.0, 162_500.0].map(rounded),
-            [161_400.0, 162_600.0, 162_500.0]
-        );
-        assert!(rounded(f64::NAN).is_nan() && rounded(f64::INFINITY).is_infinite());
     }
 }

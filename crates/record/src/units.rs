@@ -274,6 +274,11 @@ pub fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A number with so many significant digits, at least one; what is not finite stays.
+pub fn rounded(value: f64, digits: usize) -> f64 {
+    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
+}
+
 /// Sum of bytes or times, at most `u64::MAX`: the values of a hostile file may overflow.
 pub fn saturating_sum(values: impl IntoIterator<Item = u64>) -> u64 {
     values.into_iter().fold(0, u64::saturating_add)

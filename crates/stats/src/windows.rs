@@ -107,11 +107,14 @@ impl Windows {
         self.full.push(std::mem::take(&mut self.open));
     }
 
-    /// For each window in order: the weight from the start of the run to its end, and its weight
-    /// per second. A tail shorter than half a window is counted with the window before it, and a
+    /// The course in at most `most` windows of equal length: for each in order the weight from the start
+    /// of the run to its end, and its weight per second. A tail shorter than half a window is counted with the window before it, and a
     /// window shorter than [`SHORTEST_NS`] with the one after it.
-    pub fn rates(&self) -> Vec<(f64, f64)> {
-        rates_of(self.with_tail().into_iter().map(|window| (window.weight, window.ns as f64)))
+    pub fn rates(&self, most: usize) -> Vec<(f64, f64)> {
+        let windows = self.with_tail();
+        let joined = windows.chunks(windows.len().div_ceil(most.max(1)).max(1));
+        let joined = joined.filter_map(|some| some.iter().copied().reduce(Window::join));
+        rates_of(joined.map(|window| (window.weight, window.ns as f64)))
     }
 
     /// The drift of the whole run: SNIA's test on its five fifths, to which the windows are joined.
@@ -169,7 +172,7 @@ mod tests {
             windows.push(1.0, 1_000_000_000 << n);
         }
         // Two pairs and a tail of one, half of a window.
-        assert_eq!(windows.rates(), [(2.0, 2.0 / 3.0), (4.0, 2.0 / 12.0), (5.0, 1.0 / 16.0)]);
+        assert_eq!(windows.rates(240), [(2.0, 2.0 / 3.0), (4.0, 2.0 / 12.0), (5.0, 1.0 / 16.0)]);
     }
 
     #[test]
@@ -195,7 +198,7 @@ mod tests {
             windows.push(2.0, 500_000_000);
         }
         // Windows of four events, and one event more.
-        assert_eq!(windows.rates(), [(8.0, 4.0), (18.0, 4.0)]);
+        assert_eq!(windows.rates(240), [(8.0, 4.0), (18.0, 4.0)]);
     }
 
     /// Regression: 32 threads on a disk had a curve that ended at 18 TB/s, because the last of a bunch
@@ -204,11 +207,11 @@ mod tests {
     fn a_window_in_which_hardly_any_time_passed_has_no_rate_of_its_own() {
         let mut windows = Windows::new(4);
         [2_000_000, 500_000, 700_000, 17].iter().for_each(|&ns| windows.push(1e6, ns));
-        let rates = windows.rates().into_iter().map(|(end, bps)| (end / 1e6, bps.round()));
+        let rates = windows.rates(240).into_iter().map(|(end, bps)| (end / 1e6, bps.round()));
         assert_eq!(rates.collect::<Vec<_>>(), [(1.0, 5e8), (4.0, 2_499_964_584.0)]);
         let mut short = Windows::new(4);
         [7, 0, 0].iter().for_each(|&ns| short.push(1.0, ns));
-        assert_eq!(short.rates(), [(3.0, 3e9 / 7.0)]);
+        assert_eq!(short.rates(240), [(3.0, 3e9 / 7.0)]);
     }
 
     #[test]
@@ -226,7 +229,7 @@ mod tests {
         fn weight_and_time_are_all_there(events in proptest::collection::vec((0.1..9.0, 1u64..1_000_000), 1..300), limit in 0usize..20) {
             let mut windows = Windows::new(limit);
             events.iter().for_each(|&(weight, ns)| windows.push(weight, ns));
-            let rates = windows.rates();
+            let rates = windows.rates(240);
             let weight: f64 = events.iter().map(|e| e.0).sum();
             let ns: u64 = events.iter().map(|e| e.1).sum();
             let last = rates.last().map_or(0.0, |r| r.0);
@@ -249,6 +252,6 @@ mod tests {
         };
         assert!(of(9, 0).is_none() && of(10, 0).is_some());
         assert!(of(30, 30).is_none());
-        assert_eq!((Windows::new(10).rates(), of(0, 0)), (vec![], None));
+        assert_eq!((Windows::new(10).rates(240), of(0, 0)), (vec![], None));
     }
 }

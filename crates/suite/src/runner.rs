@@ -441,7 +441,7 @@ impl Runner<'_, '_> {
         });
         outcome.cell.flags.extend(host_stalled);
         mark_transient(&mut outcome.cell, self.plan.rounds);
-        outcome.cell.series.iter_mut().for_each(record::Series::round);
+        outcome.cell.round();
         let ProgressReporter { failed, written_bytes, written_last, .. } = reporter;
         self.written_bytes = written_bytes;
         let failed = failed.or(self.tell_waits().err());

@@ -15,10 +15,12 @@ use stats::{
 use crate::stop_rule::too_wide;
 use host_stalls::SlowIos;
 
-/// Most points of a curve; neighbours are merged beyond.
-const CURVE_POINTS: usize = 240;
+/// Most windows of a rate while it is measured; neighbours are merged beyond.
+pub(crate) const WINDOWS: usize = 240;
+/// Most points of a curve that is kept: one for two or three pixels of a chart.
+pub(crate) const CURVE_POINTS: usize = 120;
 /// Most points of the curve of slowest I/Os, which is only displayed.
-const SLOWEST_POINTS: usize = 120;
+const SLOWEST_POINTS: usize = 60;
 
 /// Latency in nanoseconds that is a caveat: the link or the host may be the cause as well as the
 /// medium.
@@ -70,7 +72,7 @@ impl Default for IoTally {
         IoTally {
             histogram: Histogram::default(),
             rate: RateEstimator::expecting(TAIL_OF_FLASH),
-            windows: Windows::new(CURVE_POINTS),
+            windows: Windows::new(WINDOWS),
             quantiles: QuantileEstimator::new(0),
             slowest: Slowest::default(),
             ops: 0,
@@ -233,7 +235,8 @@ impl IoTally {
 
     /// Rate over time: bytes moved against bytes per second.
     pub fn rate_series(&self, name: &str) -> Series {
-        let points = self.windows.rates().into_iter().map(|(bytes, bps)| [bytes, bps]).collect();
+        let points =
+            self.windows.rates(CURVE_POINTS).into_iter().map(|(bytes, bps)| [bytes, bps]).collect();
         Series::new(name, [SeriesAxis::Bytes, SeriesAxis::Bps], points)
     }
 

@@ -60,7 +60,7 @@ pub const PAIRINGS: [Pairing; 12] = [
         columns: &["seeks"] },
     Pairing { article: "003", tool: "iostat -dx -o JSON DEV 3 2",
         ours: "watch DEV --interval 3s --count 1 --json",
-        columns: &["r/s", "r_await", "util"] },
+        columns: &["r/s", "r_await"] },
     Pairing { article: "003", tool: "iozone -T -t 4 -s 512k -r 4k -I -i0 -i1 -i2",
         ours: "work threads DIR --set forms=published --set size=512KiB --set pause=0s",
         columns: &["threads-write-4k-4-children", "threads-rewrite-4k-4-children", "threads-read-4k-4-children", "threads-random-read-4k-4-children", "threads-random-write-4k-4-children", "threads-read-4k-4-parent", "threads-random-read-4k-4-parent"] },

@@ -49,8 +49,9 @@ pub(super) const OF_BLOCKS: [&str; 7] = [
 const DIGITS: f64 = 1.001;
 /// The same for other tools: they use coarser buckets (fio: 1.6 %), and other clocks.
 const COARSE: f64 = 1.05;
-/// Relative difference below which two numbers count as one, as stated.
-const ROUNDING: f64 = 1e-9;
+/// Relative difference below which two numbers count as one, as stated: a record has six digits of a
+/// figure, and of what it is drawn from.
+const ROUNDING: f64 = 2e-5;
 /// Divisor for the shortest final part of a cell's time that has a rate of its own. Flashmark uses
 /// the last quarter, less one window of a curve.
 const PART: f64 = 50.0;

@@ -131,20 +131,19 @@ fn ext4(record: &Record, au: Option<u64>, draft: FindingBuilder) -> FindingBuild
     let options = [("stride", page), ("stripe_width", au)]
         .into_iter()
         .filter_map(|(name, bytes)| Some(format!("{name}={}", bytes? / 4096)));
-    let options: Vec<String> = options.collect();
+    let options = ["discard".to_owned()].into_iter().chain(options).collect::<Vec<_>>().join(",");
     let known: Vec<String> = [page, au].into_iter().flatten().map(size).collect();
-    if options.is_empty() {
-        return draft
-            .note(format!("command (erases the partition): mkfs.ext4 -b 4096 {PARTITION}"));
-    }
+    let pieces = (!known.is_empty()).then(|| {
+        let known = known.join(" and ");
+        format!(
+            "; it programs and erases in pieces of {known}, and the allocator then aligns to them"
+        )
+    });
     draft
+        .note(format!("command (erases the partition): mkfs.ext4 -b 4096 -E {options} {PARTITION}"))
         .note(format!(
-            "command (erases the partition): mkfs.ext4 -b 4096 -E {} {PARTITION}",
-            options.join(",")
-        ))
-        .note(format!(
-            "  why: it programs and erases in pieces of {}; the allocator then aligns to them",
-            known.join(" and ")
+            "  why: discarded blocks are free to it again, where it takes discards{}",
+            pieces.unwrap_or_default()
         ))
 }
 

@@ -29,6 +29,22 @@ pub fn medium(roots: &Roots, dir: &Path, scsi: Medium) -> Medium {
     }
 }
 
+/// Rates of the DMA modes of a parallel link, in bytes a second, by their number (ATA8-ACS).
+const ULTRA_DMA: [f64; 7] = [16.7e6, 25e6, 33.3e6, 44.4e6, 66.7e6, 100e6, 133e6];
+const MULTIWORD_DMA: [f64; 3] = [4.2e6, 13.3e6, 16.7e6];
+
+/// The DMA mode that is set, such as "UDMA 6", and its rate in bytes a second; `None` in a PIO mode,
+/// of which the drive does not tell the number.
+pub fn dma_mode(roots: &Roots, dir: &Path) -> Option<(String, f64)> {
+    let words = identify(roots, dir)?;
+    let set = |word: usize, name: &str, rates: &[f64]| {
+        // A bit of the upper byte for each mode.
+        let mode = (words.get(word)? >> 8 & 0x7f).checked_ilog2()? as usize;
+        Some((format!("{name} {mode}"), *rates.get(mode)?))
+    };
+    set(88, "UDMA", &ULTRA_DMA).or_else(|| set(63, "MDMA", &MULTIWORD_DMA))
+}
+
 /// The 256 words of IDENTIFY DEVICE.
 fn identify(roots: &Roots, dir: &Path) -> Option<Vec<u16>> {
     let port = above(dir, "ata")?;

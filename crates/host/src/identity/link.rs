@@ -82,18 +82,16 @@ fn bus_mode(ios: &str) -> Option<(String, f64)> {
     Some((words, clock_hz * lines * edges / 8.0))
 }
 
-/// Speed of the port, such as "6.0 Gbps"; 8b/10b coding.
+/// Speed of the port, such as "6.0 Gbps"; 8b/10b coding. Of a parallel link the DMA mode.
 fn ata(roots: &Roots, dir: &Path, common: Link) -> Link {
     let port = above(dir, "ata")
         .and_then(|port| port.file_name()?.to_str()?.strip_prefix("ata").map(str::to_owned));
     let speed =
         port.and_then(|port| text(&roots.sys.join(format!("class/ata_link/link{port}/sata_spd"))));
     let gbps = speed.as_ref().and_then(|speed| speed.strip_suffix(" Gbps")?.parse::<f64>().ok());
-    Link {
-        mode: gbps.and(speed).map(|speed| format!("SATA {speed}")),
-        max_bps: gbps.map(|gbps| gbps * 1e8),
-        ..common
-    }
+    let serial = gbps.zip(speed).map(|(gbps, speed)| (format!("SATA {speed}"), gbps * 1e8));
+    let (mode, max_bps) = serial.or_else(|| super::ata::dma_mode(roots, dir)).unzip();
+    Link { mode, max_bps, ..common }
 }
 
 /// Speed and width of the PCI link. With several paths the namespace is below a subsystem, which

@@ -216,6 +216,7 @@ fn every_phase_of_threads_is_on_the_screen_the_page_and_in_the_workbook() {
         assert!(!is_cached && cell.params.path == record::Path::Direct, "{}", cell.id);
     }
     let phases = ["write", "rewrite", "read", "reread", "random-read", "random-write"];
+    let csv = fs::read_to_string(dir.join("matrix.csv")).unwrap();
     for phase in phases.map(|phase| format!("published-{phase}")) {
         let of_it = cells.iter().filter(|cell| cell.params.form.as_deref() == Some(&phase));
         let children: Vec<f64> = of_it.filter_map(|cell| record::thread_views(cell)?[0]).collect();
@@ -223,6 +224,7 @@ fn every_phase_of_threads_is_on_the_screen_the_page_and_in_the_workbook() {
         let row = format!("none, {phase}, children {mean},");
         assert!(children.len() == 3 && ran.out.contains(&row), "{row} {ran}");
         assert!(page.contains(&phase), "{phase}");
+        assert_eq!(csv.matches(&format!(",{phase},")).count(), 3, "{csv}");
     }
     let workbook = dir.join("matrix.xlsx");
     let list = "import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read('xl/workbook.xml'))";

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use report::{display, words};
 
 use super::scale::AxisScale;
-use super::{Chart, ChartLine, ChartMark, ChartPoint, Reference, ReferenceAxis, Stroke};
+use super::{Chart, ChartLine, ChartMark, ChartPoint, Reference, ReferenceAxis, Stroke, Style};
 
 /// Width of a drawing in CSS pixels: that of a phone held upright, and half that of a wide page.
 /// Text has one size, so one drawing is readable on both.
@@ -213,7 +213,7 @@ fn legend(out: &mut String, layout: &Layout) {
             let _ = write!(out, r#"<path class="{class}" d="M{x} {middle}h26"/>"#);
         }
         if let Some(line) = line {
-            mark(out, line, x + 13.0, middle);
+            marks(out, line.style, &[(x + 13.0, middle)]);
         }
         let _ =
             write!(out, r#"<text class="key" x="{}" y="{y}">{}</text>"#, x + 33.0, escape(name));
@@ -228,25 +228,21 @@ fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
         layout.above_names() - 10.0,
         escape(&chart.y.name())
     );
+    let mut lines = String::new();
     for (value, label) in &layout.y_ticks {
         let y = layout.y.at(*value);
-        let _ = write!(
-            out,
-            r#"<path class="grid" d="M{left} {y:.1}H{right}"/><text class="tick end" x="{}" y="{:.1}">{}</text>"#,
-            left - 8.0,
-            y + 4.0,
-            escape(label)
-        );
+        let _ = write!(lines, "M{left} {y:.1}H{right}");
+        let (x, y) = (left - 8.0, y + 4.0);
+        let _ =
+            write!(out, r#"<text class="tick end" x="{x}" y="{y:.1}">{}</text>"#, escape(label));
     }
     for (value, label) in &layout.x_ticks {
-        let x = layout.x.at(*value);
-        let _ = write!(
-            out,
-            r#"<path class="grid" d="M{x:.1} {bottom}v5"/><text class="tick mid" x="{x:.1}" y="{}">{}</text>"#,
-            bottom + LINE,
-            escape(label)
-        );
+        let (x, y) = (layout.x.at(*value), bottom + LINE);
+        let _ = write!(lines, "M{x:.1} {bottom}v5");
+        let _ =
+            write!(out, r#"<text class="tick mid" x="{x:.1}" y="{y}">{}</text>"#, escape(label));
     }
+    let _ = write!(out, r#"<path class="grid" d="{lines}"/>"#);
     let _ = write!(
         out,
         r#"<path class="axis" d="M{left} {bottom}H{right}"/><text class="name end" x="{right}" y="{}">{}</text>"#,
@@ -319,34 +315,40 @@ fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine)
         let way = way(apart(layout, &points));
         let _ = write!(out, r#"<path class="{}" d="{way}"/>"#, class(line));
     }
-    // A line with one point and no mark would be invisible.
-    let lone = points.len() == 1 && line.style.mark == ChartMark::None;
-    for point in &points {
-        let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));
-        if lone {
-            let _ = write!(
-                out,
-                r#"<circle class="mark s{}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#,
-                line.style.hue
-            );
-        } else {
-            mark(out, line, x, y);
-        }
+    let mut style = line.style;
+    if points.len() == 1 && style.mark == ChartMark::None {
+        style.mark = ChartMark::Disc; // It would be invisible.
     }
+    let places: Vec<(f64, f64)> =
+        points.iter().map(|point| (layout.x.at(point.x), layout.y.at(point.y))).collect();
+    marks(out, style, &places);
 }
 
 /// A line through points to a tenth of a pixel, each as a step from the one before: half as long as
 /// with positions.
-fn way(points: Vec<(f64, f64)>) -> String {
+fn way(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     let mut way = String::new();
     let mut from = (0, 0);
     for (at, (x, y)) in points.into_iter().enumerate() {
         let to = ((x * 10.0).round() as i64, (y * 10.0).round() as i64);
-        let [right, down] = [to.0 - from.0, to.1 - from.1].map(|tenths| tenths as f64 / 10.0);
-        let _ = write!(way, "{}{right} {down}", ["M", "l", " "][at.min(2)]);
+        way += ["M", "l", ""][at.min(2)];
+        for step in [to.0 - from.0, to.1 - from.1] {
+            let text = tenths(step);
+            let is_apart = text.starts_with('-') || !way.ends_with(|c: char| c.is_ascii_digit());
+            let _ = write!(way, "{}{text}", if is_apart { "" } else { " " });
+        }
         from = to;
     }
     way
+}
+
+/// A number of tenths, without a zero before the point.
+fn tenths(value: i64) -> String {
+    match value {
+        1..=9 => format!(".{value}"),
+        -9..=-1 => format!("-.{}", -value),
+        _ => (value as f64 / 10.0).to_string(),
+    }
 }
 
 /// Positions of the points, without those too close to the one before.
@@ -371,42 +373,39 @@ fn intervals(out: &mut String, layout: &Layout, line: &ChartLine, points: &[&Cha
         .collect();
     let hue = line.style.hue;
     if known.len() > 24 {
-        let upper = known.iter().map(|(x, [_, high])| format!("{x:.1} {high:.1}"));
-        let lower = known.iter().rev().map(|(x, [low, _])| format!("{x:.1} {low:.1}"));
-        let outline: Vec<String> = upper.chain(lower).collect();
-        let _ = write!(out, r#"<path class="band s{hue}" d="M{}Z"/>"#, outline.join("L"));
+        let upper = known.iter().map(|(x, [_, high])| (*x, *high));
+        let lower = known.iter().rev().map(|(x, [low, _])| (*x, *low));
+        let _ = write!(out, r#"<path class="band s{hue}" d="{}z"/>"#, way(upper.chain(lower)));
         return;
     }
-    for (x, [low, high]) in known {
-        let _ = write!(out, r#"<path class="whisker s{hue}" d="M{x:.1} {low:.1}V{high:.1}"/>"#);
+    let bar = |(x, [low, high]): &(f64, [f64; 2])| format!("M{x:.1} {low:.1}V{high:.1}");
+    let bars: String = known.iter().map(bar).collect();
+    if !bars.is_empty() {
+        let _ = write!(out, r#"<path class="whisker s{hue}" d="{bars}"/>"#);
     }
 }
 
-fn mark(out: &mut String, line: &ChartLine, x: f64, y: f64) {
-    let hue = line.style.hue;
-    let _ = match line.style.mark {
-        ChartMark::None => Ok(()),
-        ChartMark::Disc => {
-            write!(out, r#"<circle class="mark s{hue}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#)
-        }
-        ChartMark::Square => {
-            write!(out, r#"<path class="mark s{hue}" d="M{:.1} {:.1}h6v6h-6z"/>"#, x - 3.0, y - 3.0)
-        }
-        ChartMark::Triangle => {
-            write!(out, r#"<path class="mark s{hue}" d="M{x:.1} {:.1}l3.8 6.6h-7.6z"/>"#, y - 4.2)
-        }
-        ChartMark::Diamond => write!(
-            out,
-            r#"<path class="mark s{hue}" d="M{x:.1} {:.1}l4.2 4.2l-4.2 4.2l-4.2-4.2z"/>"#,
-            y - 4.2
-        ),
-        ChartMark::Hollow => {
-            write!(out, r#"<circle class="ring s{hue}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#)
-        }
-        ChartMark::Ring => {
-            write!(out, r#"<circle class="ring s{hue}" cx="{x:.1}" cy="{y:.1}" r="5"/>"#)
+/// The marks of a line, at these places.
+fn marks(out: &mut String, style: Style, places: &[(f64, f64)]) {
+    let hue = style.hue;
+    let mut circles = |class: &str, r: f64| {
+        for (x, y) in places {
+            let _ =
+                write!(out, r#"<circle class="{class} s{hue}" cx="{x:.1}" cy="{y:.1}" r="{r}"/>"#);
         }
     };
+    let (up, outline) = match style.mark {
+        ChartMark::None => return,
+        ChartMark::Disc => return circles("mark", 3.2),
+        ChartMark::Hollow => return circles("ring", 3.2),
+        ChartMark::Ring => return circles("ring", 5.0),
+        ChartMark::Square => (3.0, "m-3 0h6v6h-6z"),
+        ChartMark::Triangle => (4.2, "l3.8 6.6h-7.6z"),
+        ChartMark::Diamond => (4.2, "l4.2 4.2l-4.2 4.2l-4.2-4.2z"),
+    };
+    let mark = |(x, y): &(f64, f64)| format!("M{x:.1} {:.1}{outline}", y - up);
+    let outlines: String = places.iter().map(mark).collect();
+    let _ = write!(out, r#"<path class="mark s{hue}" d="{outlines}"/>"#);
 }
 
 /// Invisible targets, each with a native tooltip; a script may show them sooner.
@@ -422,7 +421,7 @@ fn tooltip_targets(out: &mut String, chart: &Chart, layout: &Layout, line: &Char
         let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));
         let _ = write!(
             out,
-            r#"<circle cx="{x:.1}" cy="{y:.1}" r="9"><title>{}</title></circle>"#,
+            r#"<circle cx="{x:.0}" cy="{y:.0}" r="9"><title>{}</title></circle>"#,
             escape(&point.tip)
         );
     }

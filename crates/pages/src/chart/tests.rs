@@ -75,36 +75,27 @@ fn a_small_chart_is_drawn_to_the_letter() {
     <circle class="mark s1" cx="13.0" cy="8.5" r="3.2"/>
     <text class="key" x="33" y="13">&quot;one&quot;</text>
     <text class="name" x="0" y="40">up</text>
-    <path class="grid" d="M30 270.0H332"/>
     <text class="tick end" x="22" y="274.0">0</text>
-    <path class="grid" d="M30 222.8H332"/>
     <text class="tick end" x="22" y="226.8">5</text>
-    <path class="grid" d="M30 175.7H332"/>
     <text class="tick end" x="22" y="179.7">10</text>
-    <path class="grid" d="M30 128.5H332"/>
     <text class="tick end" x="22" y="132.5">15</text>
-    <path class="grid" d="M30 81.3H332"/>
     <text class="tick end" x="22" y="85.3">20</text>
-    <path class="grid" d="M30.0 270v5"/>
     <text class="tick mid" x="30.0" y="288">512 B</text>
-    <path class="grid" d="M130.7 270v5"/>
     <text class="tick mid" x="130.7" y="288">1 KiB</text>
-    <path class="grid" d="M231.3 270v5"/>
     <text class="tick mid" x="231.3" y="288">2 KiB</text>
-    <path class="grid" d="M332.0 270v5"/>
     <text class="tick mid" x="332.0" y="288">4 KiB</text>
+    <path class="grid" d="M30 270.0H332M30 222.8H332M30 175.7H332M30 128.5H332M30 81.3H332M30.0 270v5M130.7 270v5M231.3 270v5M332.0 270v5"/>
     <path class="axis" d="M30 270H332"/>
     <text class="name end" x="332" y="308">across (log scale)</text>
-    <path class="whisker s1" d="M30.0 185.1V166.2"/>
-    <path class="whisker s1" d="M332.0 100.2V62.5"/>
-    <path class="line s1" d="M30 175.7l302 -94.4"/>
+    <path class="whisker s1" d="M30.0 185.1V166.2M332.0 100.2V62.5"/>
+    <path class="line s1" d="M30 175.7l302-94.4"/>
     <circle class="mark s1" cx="30.0" cy="175.7" r="3.2"/>
     <circle class="mark s1" cx="332.0" cy="81.3" r="3.2"/>
     <g class="tips s1">
-    <circle cx="30.0" cy="175.7" r="9">
+    <circle cx="30" cy="176" r="9">
     <title>512: 10</title>
     </circle>
-    <circle cx="332.0" cy="81.3" r="9">
+    <circle cx="332" cy="81" r="9">
     <title>4096: 20</title>
     </circle>
     </g>

@@ -2,7 +2,7 @@
 
 use record::{Cell, Estimate, Record, metric, test};
 use report::tables::Table;
-use report::{figure, words, yardstick};
+use report::{figure, yardstick};
 
 use super::{Group, Panel, groups, hollow_style, omitted_cells_note, push_metric};
 use crate::chart::{
@@ -128,12 +128,8 @@ fn line(
         if let (Some(value), Ok(printed), Some(block)) =
             (shown.drawn(), shown.printed(), cell.params.block_bytes)
         {
-            let figure::PrintedFigure { text, interval, n } = printed;
-            let block_text = record::units::Bytes(block);
-            let tip = format!(
-                "{name}, {block_text}: {text} ({interval}), n {n}, {}",
-                words::stop_of(cell)
-            );
+            let figure::PrintedFigure { text, interval, .. } = printed;
+            let tip = format!("{name}, {}: {text} ({interval})", record::units::Bytes(block));
             points.push(ChartPoint { x: block as f64, y: value, interval: found.ci95, tip });
             is_single &= shown.is_single();
         }

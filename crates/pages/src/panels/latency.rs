@@ -13,7 +13,7 @@ use crate::chart::{
 };
 
 /// Most points of a curve; more cannot be distinguished on a page.
-const MAX_POINTS: usize = 60;
+const MAX_POINTS: usize = 48;
 /// A tail is drawn up to the point beyond which this many samples remain: fewer do not support a
 /// percentile (docs/field/statistics.md#percentiles: p99 needs 299).
 const BEYOND: u64 = 3;

@@ -6,7 +6,7 @@ use record::{Cell, Record, metric, test};
 use report::figure::{self, PrintedFigure};
 use report::headline::{self, CellRelation};
 use report::tables::Table;
-use report::{words, yardstick};
+use report::yardstick;
 
 use super::{Panel, hollow_style, push_metric};
 use crate::chart::{
@@ -78,7 +78,7 @@ fn point(table: &mut Table, cell: &Cell) -> Option<ChartPoint> {
     push_metric(table, &span_text, cell, metric::IOPS, &iops);
     let shown = figure::show(cell, metric::IOPS, &iops);
     let (value, printed) = (shown.drawn()?, shown.printed().ok()?);
-    let PrintedFigure { text, interval, n } = printed;
-    let tip = format!("{span_text}: {text} ({interval}), n {n}, {}", words::stop_of(cell));
+    let PrintedFigure { text, interval, .. } = printed;
+    let tip = format!("{span_text}: {text} ({interval})");
     Some(ChartPoint { x: span as f64, y: value, interval: iops.ci95, tip })
 }

@@ -10,8 +10,8 @@ use crate::filters;
 #[template(path = "table.html")]
 pub struct TableView {
     caption: String,
-    /// CSS classes that right-align columns of numbers.
-    numeric: String,
+    /// CSS classes that right-align columns of numbers, and let columns wrap.
+    classes: String,
     heads: Vec<String>,
     groups: Vec<Group>,
     notes: Vec<String>,
@@ -47,10 +47,17 @@ impl TableView {
     pub fn new(table: Table, caption: String) -> TableView {
         let grouped = table.rows.iter().any(|row| !row.leads);
         let columns = &table.columns[usize::from(grouped).min(table.columns.len())..];
-        let numeric = columns.iter().enumerate().filter(|(_, column)| column.numeric);
+        let has_line_break = |at: usize| {
+            let at = at + usize::from(grouped);
+            table.rows.iter().any(|row| row.cells.get(at).is_some_and(|it| it.contains(" (")))
+        };
+        let classes = columns.iter().enumerate().flat_map(|(at, column)| {
+            let numeric = column.numeric.then(|| format!("n{}", at + 1));
+            numeric.into_iter().chain(has_line_break(at).then(|| format!("w{}", at + 1)))
+        });
         TableView {
             caption,
-            numeric: numeric.map(|(at, _)| format!("n{}", at + 1)).collect::<Vec<_>>().join(" "),
+            classes: classes.collect::<Vec<_>>().join(" "),
             heads: columns.iter().map(|column| column.name.to_string()).collect(),
             groups: groups(table.rows, grouped),
             notes: table.notes,

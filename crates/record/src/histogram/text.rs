@@ -28,7 +28,7 @@ pub(super) const PLACES: u64 = 33_792;
 pub(super) struct Plain {
     /// Bytes of the plain form, head and all.
     pub bytes: Vec<u8>,
-    /// True if its bounds are those of our histograms.
+    /// True if it is compressed, and its bounds are those of our histograms.
     pub is_ours: bool,
     /// Counts that are not 0, with their indices in a histogram of ours.
     pub counts: Vec<(u16, u64)>,
@@ -52,7 +52,8 @@ pub(super) fn plain(text: &str) -> Result<Plain, HistogramError> {
         return Err(HistogramError("it is longer than 1 MiB".into()));
     }
     let coded = STANDARD.decode(text).map_err(|e| HistogramError(e.to_string()))?;
-    let bytes = match be_u32(&coded, 0)? {
+    let form = be_u32(&coded, 0)?;
+    let bytes = match form {
         PLAIN => whole(coded.as_slice())?,
         COMPRESSED => whole(ZlibDecoder::new(
             coded.get(8..).unwrap_or_default().take(u64::from(be_u32(&coded, 4)?)),
@@ -69,9 +70,9 @@ pub(super) fn plain(text: &str) -> Result<Plain, HistogramError> {
     if digits > MAX_DIGITS {
         return Err(HistogramError(format!("it has {digits} digits, more than {MAX_DIGITS}")));
     }
-    let is_ours = (be_u64(&bytes, 16)?, be_u64(&bytes, 24)?, digits) == (1, CEILING_NS, 3);
-    let counts = counts(&bytes[HEAD_BYTES..], if is_ours { PLACES } else { u64::MAX })?;
-    Ok(Plain { bytes, is_ours, counts })
+    let has_bounds = (be_u64(&bytes, 16)?, be_u64(&bytes, 24)?, digits) == (1, CEILING_NS, 3);
+    let counts = counts(&bytes[HEAD_BYTES..], if has_bounds { PLACES } else { u64::MAX })?;
+    Ok(Plain { bytes, is_ours: has_bounds && form == COMPRESSED, counts })
 }
 
 /// Reads the head and as many bytes as it announces.

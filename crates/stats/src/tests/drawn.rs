@@ -99,7 +99,7 @@ fn check_rate(values: &[f64], random: &mut Random) {
     }
     let known = [0.02, 0.05, 0.2, 0.5].map(|width| rate.knows_rate_to(width));
     assert!(known.is_sorted(), "{known:?}");
-    let rates = windows.rates();
+    let rates = windows.rates(240);
     assert!(rates.iter().all(|(weight, rate)| *weight > 0.0 && rate.is_finite()), "{rates:?}");
     assert!(rates.is_sorted_by(|one, next| one.0 < next.0), "{rates:?}");
     check_stop(&rate, windows.drift(), random);

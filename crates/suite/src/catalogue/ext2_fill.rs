@@ -19,6 +19,7 @@ use super::prelude::*;
 use super::stretch;
 use crate::IoTally;
 use crate::io_loop::LoopLimits;
+use crate::tally::{CURVE_POINTS, WINDOWS};
 
 settings! {
     Ext2FillSettings {
@@ -48,8 +49,6 @@ pub struct Ext2Fill;
 
 /// Bytes of a piece of file data; the rate's interval is computed from the times of pieces.
 const PIECE_BYTES: u64 = 64 * KIB;
-/// Most points of the curve.
-const CURVE_POINTS: usize = 240;
 
 impl Procedure for Ext2Fill {
     type Settings = Ext2FillSettings;
@@ -131,7 +130,7 @@ struct Account {
 
 impl Default for Account {
     fn default() -> Account {
-        let (pieces, windows) = (RateEstimator::new(), Windows::new(CURVE_POINTS));
+        let (pieces, windows) = (RateEstimator::new(), Windows::new(WINDOWS));
         Account { data_bytes: 0, metadata_ns: 0, piece_bytes: 0, piece_ns: 0, pieces, windows }
     }
 }
@@ -165,7 +164,8 @@ impl Account {
     }
 
     fn series(&self) -> Series {
-        let points = self.windows.rates().into_iter().map(|(bytes, bps)| [bytes, bps]).collect();
+        let points =
+            self.windows.rates(CURVE_POINTS).into_iter().map(|(bytes, bps)| [bytes, bps]).collect();
         Series::new("rate of file data", [SeriesAxis::Bytes, SeriesAxis::Bps], points)
     }
 }

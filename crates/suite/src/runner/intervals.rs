@@ -62,7 +62,8 @@ fn complete(cell: &mut Cell, of_run: Option<f64>) -> bool {
     }
     let widened = [value * (-slow).exp(), value * fast.exp()];
     set_interval(cell, widened);
-    ci95 != Some(widened)
+    cell.round();
+    ci95 != cell.metrics.iops.and_then(|iops| iops.ci95)
 }
 
 #[cfg(test)]

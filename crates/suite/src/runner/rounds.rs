@@ -432,6 +432,7 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
     if set_rates(cell) {
         note_certainty(cell);
     }
+    cell.round();
 }
 
 /// Replaces the caveats of single stretches by those of the rounds, such as a wide interval.
