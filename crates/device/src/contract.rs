@@ -50,6 +50,8 @@ pub struct Facts {
     /// True if the contents of buffers matter: false for a simulated medium that keeps no data; its
     /// writers need not fill them.
     pub keeps_data: bool,
+    /// True for a simulated medium that can make anew what was written, and holds none of it.
+    pub makes_data_anew: bool,
     /// The way in which I/O is issued: "io_uring", "pread/pwrite", "virtual time".
     pub engine: String,
 }

@@ -2,7 +2,7 @@
 //! in their name.
 
 use record::text::{capitalised, printable};
-use record::units::{Bytes, interval, quantity};
+use record::units::{Bytes, interval, quantity, significant};
 use record::{
     Cell, Content, Direction, Estimate, Finding, Flag, Medium, MediumKind, Params, Path, Record,
     Region, Severity, Stop, Sync, TargetKind, UnsteadyRounds, metric,
@@ -151,12 +151,12 @@ pub fn variant(params: &Params) -> Vec<String> {
 
 /// Settings stored with the cells of a test: "certainty 0.02, min 3.00 s".
 pub fn settings(params: &Params) -> String {
-    params
-        .other
-        .iter()
-        .map(|(name, value)| format!("{} {}", metric(name), quantity(name, *value)))
-        .collect::<Vec<_>>()
-        .join(", ")
+    let setting = |(name, value): (&String, &f64)| {
+        let is_number = quantity(name, *value) == significant(*value) && value.fract() == 0.0;
+        let text = if is_number { value.to_string() } else { quantity(name, *value) };
+        format!("{} {text}", metric(name))
+    };
+    params.other.iter().map(setting).collect::<Vec<_>>().join(", ")
 }
 
 /// All parameters that identify a cell, block size first: "4 KiB, middle, 8 threads".

@@ -95,6 +95,10 @@ pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
         repeat: flags.repeat,
     };
     flags.outputs.check()?;
+    let is_of_suite = |only: &String| suite.tests.iter().any(|entry| entry.test == *only);
+    if !choice.only.iter().all(is_of_suite) {
+        suite.time_limit_ns = None; // Such a test, as `verify`, has a limit of its own.
+    }
     if let Some(precision) = &flags.precision {
         effort::be_precise(&mut suite, &mut choice, effort::read_precision(precision)?);
     }

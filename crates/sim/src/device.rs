@@ -141,6 +141,10 @@ impl SimDevice {
                 max_in_flight: MAX_IN_FLIGHT,
                 discards: spec.medium.discards,
                 keeps_data: options.keep_data,
+                // What a power cut tears, a bit changes or a fake has elsewhere must be there.
+                makes_data_anew: medium.mapping().is_none()
+                    && !faults.corrupt()
+                    && !faults.may_lose_power(),
                 engine: "virtual time".to_owned(),
                 ..Facts::default()
             },
@@ -613,9 +617,7 @@ impl Device for SimDevice {
     }
 
     fn set_data_needed(&mut self, looked_at: bool, generator: &DataGenerator) {
-        // What a power cut tears, a bit changes or a fake has elsewhere is looked at later.
-        let is_plain = self.journal.is_none() && !self.faults.corrupt();
-        if self.memory.is_some() && is_plain && self.medium.mapping().is_none() {
+        if self.memory.is_some() && self.facts.makes_data_anew {
             self.facts.keeps_data = looked_at;
             let capacity_bytes = self.facts.capacity_bytes;
             self.stamps.get_or_insert_with(|| Stamps::new(capacity_bytes, generator.clone()));

@@ -17,7 +17,7 @@ use record::units::{SECOND_NS, saturating_sum};
 use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind, test};
 
 use crate::catalogue::read_back::ReadBackSpec;
-use crate::catalogue::{capacity, record_ops};
+use crate::catalogue::{capacity, record_ops, verify};
 use crate::cell_context::{CellContext, Guarded};
 use crate::events::{RunEvent, RunListener};
 use crate::fingerprint::{read_marks, written_places};
@@ -383,7 +383,9 @@ impl Runner<'_, '_> {
         // there.
         self.kept.take_if(|kept| kept.test != planned.test);
         self.medium.begin_turn(&planned.id);
-        self.medium.set_data_needed(test.needs().data, &self.generator);
+        // What a later cell reads back can be made anew.
+        let is_needed = test.needs().data && !verify::is_writing(planned);
+        self.medium.set_data_needed(is_needed, &self.generator);
         // A test that looks at data knows itself what it has written, and may put back old data.
         self.medium.log().into_iter().for_each(|log| log.set_on(!test.needs().data));
         let started_ns = self.medium.now();

@@ -83,8 +83,11 @@ impl Procedure for Verify {
             part => (part, cells.span(&settings.span, part)?),
         };
         let Some(mut span) = found else { return Ok(()) };
-        if target.kind == TargetKind::Simulated {
-            span.bytes = span.bytes.min(MAX_SIMULATED_BYTES);
+        let is_held = target.kind == TargetKind::Simulated && !target.facts.makes_data_anew;
+        if is_held && span.bytes > MAX_SIMULATED_BYTES {
+            let rest = Bytes(span.bytes - MAX_SIMULATED_BYTES);
+            cells.skip(format!("{rest} beyond what a simulated medium holds in memory"));
+            span.bytes = MAX_SIMULATED_BYTES;
         }
         let part_bytes = span.bytes.div_ceil(parts).next_multiple_of(block_bytes);
         let part_of = |part: u64| {
