@@ -52,7 +52,7 @@ pub fn next_steps(record: &Record, width: usize) -> String {
     out.text
 }
 
-/// "Next: Try another one: flashmark check /dev/sdb"; its command is not broken.
+/// "Next: More samples: flashmark check /dev/sdb"; its command is not broken.
 fn next_step(step: &findings::NextStep) -> String {
     let typed: Vec<String> = step.command.iter().map(|word| display::shell_word(word)).collect();
     match typed.is_empty() {

@@ -166,8 +166,13 @@ fn is_lent(record: &Record) -> bool {
 fn step_to_better_medium(record: &Record, wanted: Use, target: &str) -> NextStep {
     let name = String::from(wanted);
     let arguments = ["check", target, "--for", &name];
+    let is_simulated = record.target.kind == TargetKind::Simulated;
+    let step = |another: &str, arguments: &[&str]| match is_simulated {
+        true => NextStep::act(&format!("Try {another}.")),
+        false => NextStep::run(&format!("Put {another} in its place"), arguments),
+    };
     if matches!(Flush::of(record), Flush::Lies(..)) {
-        return NextStep::run("Try another one", &arguments);
+        return step("another one", &arguments);
     }
     let (label, claim) = match wanted {
         Use::RootDisk | Use::Database => ("A1 or A2", "app=A1".to_owned()),
@@ -178,10 +183,10 @@ fn step_to_better_medium(record: &Record, wanted: Use, target: &str) -> NextStep
         },
         Use::Logger => ("high endurance", String::new()),
     };
-    let words = format!("Try one that says {label}");
+    let another = format!("one that says {label}");
     match claim.is_empty() {
-        true => NextStep::run(&words, &arguments),
-        false => NextStep::run(&words, &["check", target, "--claim", &claim]),
+        true => step(&another, &arguments),
+        false => step(&another, &["check", target, "--claim", &claim]),
     }
 }
 

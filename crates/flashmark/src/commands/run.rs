@@ -84,7 +84,8 @@ pub fn measure(
     let slow = SlowAnswer::watch(&request.target, wanted.outputs.is_silent());
     opening.fingerprint =
         reopened::fingerprint(&mut opened, &plan, request.seed, &mut looked.waits)?;
-    looked.ns += if opened.is_simulated() { 0 } else { slow.end() };
+    let took_ns = slow.end();
+    looked.ns += if opened.is_simulated() { 0 } else { took_ns };
     let (dir, journal) = begin(&opening)?;
     let outputs = wanted.outputs;
     let (target, used_ns) = (opened, looked.ns);
