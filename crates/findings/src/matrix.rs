@@ -298,7 +298,7 @@ impl WorkPlaces {
             "the repeats vary too much or are too few"
         };
         format!(
-            "{}: no significant difference between {} ({figure}) and {}{more}: {why}.",
+            "{}: no important difference is shown between {} ({figure}) and {}{more}: {why}.",
             self.work,
             best.combination.words(),
             others.join("; ")

@@ -307,7 +307,7 @@ fn sentences(curve: &Curve) -> Vec<String> {
         (FasterMedium::Faster, format!("{a} is faster at every size.")),
         (FasterMedium::Slower, format!("{b} is faster at every size.")),
         (FasterMedium::Same, "They are equal at every size, within 10 %.".to_owned()),
-        (FasterMedium::Unclear, "No difference is significant.".to_owned()),
+        (FasterMedium::Unclear, "No important difference is shown.".to_owned()),
     ] {
         sentences.extend(all(wanted).then_some(sentence));
     }

@@ -158,7 +158,7 @@ fn heat(work: &WorkPlaces, place: &CombinationResult) -> HeatCell {
 fn by_scheduler(work: &WorkPlaces) -> Table {
     let mut table = Table::new(&[
         "Scheduler",
-        "#Of the best, at its best",
+        "#Of the best speed, at its best",
         "#On average",
         "#Fairness",
         "#Slowest",

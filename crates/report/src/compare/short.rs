@@ -117,7 +117,7 @@ fn main(rows: Vec<(MediaRow, Option<u64>)>) -> impl Iterator<Item = MediaRow> {
     main.into_iter().chain(rest).take(ROWS).map(|(row, _)| row)
 }
 
-/// "B is faster in 7 of 9 figures; A in 1; in 1 no difference is significant."
+/// "B is faster in 7 of 9 figures; A in 1; in 1 no important difference is shown."
 fn sentence(
     comparison: &MediaComparison,
     fastest: &[Option<FastestMedium>],
@@ -133,7 +133,7 @@ fn sentence(
     winners.dedup();
     let all = fastest.len();
     let Some((best, others)) = winners.split_first() else {
-        return "No difference is significant.".to_owned();
+        return "No important difference is shown.".to_owned();
     };
     let head = names.lead(comparison, *best);
     let first = match times(*best) {
@@ -143,7 +143,7 @@ fn sentence(
     };
     let others = others.iter().map(|it| format!("{} in {}", names.head(*it), times(*it)));
     let open = Some(all - won.len()).filter(|open| *open > 0);
-    let open = open.map(|open| format!("in {open} no difference is significant"));
+    let open = open.map(|open| format!("in {open} no important difference is shown"));
     let parts: Vec<String> = std::iter::once(first).chain(others).chain(open).collect();
     parts.join("; ") + "."
 }

@@ -200,12 +200,12 @@ impl<'s> Screen<'s> {
         let mut top =
             self.laid(view::opening(self.record), self.most(FIRST - 1 + claims.min(CLAIMS)));
         top.extend(self.facts());
-        let (mut rows, unplanned) = self.four();
+        let mut rows = self.four();
         let wanted = self.others(&rows);
         let of_rows =
             |rows: &[ScreenRow<'_>]| rows.iter().map(|row| row.lines.len()).sum::<usize>();
         let heads = if rows.is_empty() && wanted.is_empty() { Vec::new() } else { self.heads() };
-        let bottom_of = |rows: &[ScreenRow<'_>]| self.bottom(rows, &unplanned);
+        let bottom_of = |rows: &[ScreenRow<'_>]| self.bottom(rows);
 
         let fixed = top.len() + heads.len() + bottom_of(&rows).len();
         // One line above the figures stays empty.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use record::text::printable;
+use report::display::shell_word;
 
 use crate::cli::InitFlags;
 use crate::repository::{ACCEPTED, RECORDS, Release, Repository, SETTINGS, Settings, write};
@@ -50,10 +51,10 @@ pub fn run(flags: &InitFlags) -> Result {
     write(&dir.join(RECORDS).join(".gitkeep"), "".as_bytes()).or_internal()?;
     let json = serde_json::to_string_pretty(&settings).or_internal()? + "\n";
     write(&dir.join(SETTINGS), json.as_bytes()).or_internal()?;
-    let dir = printable(&shown(dir));
+    let (dir, git) = (printable(&shown(dir)), printable(&shell_word(&shown(dir))));
     // A command that is broken over lines cannot be copied.
     print_document(&format!(
-        "A collection in {dir}. To share it:\n  cd {dir} && git init -b main && git add -A && git commit -m \"Begin a collection\"\n  git remote add origin URL && git push -u origin main\nTo add a run to it:\n  flashmark submit latest --to {dir}\nIts pages:\n  flashmark publish site --collection {dir}\n"
+        "A collection in {dir}. To share it:\n  git -C {git} init -b main && git -C {git} add -A && git -C {git} commit -m \"Begin a collection\"\n  git -C {git} remote add origin URL && git -C {git} push -u origin main\nTo add a run to it; YOU is the name that stands beside it:\n  flashmark submit latest --to {git} --sender YOU\nIts pages:\n  flashmark publish site --collection {git}\n"
     ))?;
     Ok(Exit::Done)
 }

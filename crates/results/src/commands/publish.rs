@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
+use record::text::printable;
+use report::display::shell_word;
 use report::words;
 
 use crate::cli::PublishFlags;
 use crate::commands::whole_dir::WholeDir;
 use crate::repository::Repository;
-use program::exit::{Exit, OrExit, Result, usage};
+use program::exit::{Exit, OrExit, Result, refuse, usage};
 use program::printing::print;
 
 mod filling;
@@ -22,6 +24,13 @@ use source::PublishedLines;
 
 /// Makes a static site of a collection or of runs; exit code 2 if there is nothing to publish.
 pub fn run(flags: &PublishFlags) -> Result {
+    if Repository::is_at(&flags.dir) {
+        let dir = printable(&flags.dir.display().to_string());
+        return refuse(format_args!(
+            "'{dir}' is a collection; pages of it are made in another directory: flashmark publish site --collection {}",
+            shell_word(&dir)
+        ));
+    }
     let place = WholeDir::take(&flags.dir)?;
     let repository = flags.collection.as_deref().map(Repository::open).transpose().or_usage()?;
     let settings = repository.as_ref().map(|repository| &repository.settings);

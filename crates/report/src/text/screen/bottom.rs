@@ -18,7 +18,7 @@ const CAVEATS: usize = 2;
 
 impl Screen<'_> {
     /// All of these lines, where these rows are shown.
-    pub(super) fn bottom(&self, rows: &[ScreenRow<'_>], unplanned: &[String]) -> Vec<String> {
+    pub(super) fn bottom(&self, rows: &[ScreenRow<'_>]) -> Vec<String> {
         let mut lines = self.legend(rows);
         let caution = view::caution(self.record);
         lines.extend(caution.iter().flat_map(|caution| self.lines_of(caution)));
@@ -27,7 +27,7 @@ impl Screen<'_> {
         let (caveats, more_caveats) = self
             .caveats(rows, CAVEATS.saturating_sub(caution.iter().count() + found.iter().count()));
         lines.extend(caveats);
-        lines.extend(self.skipped(unplanned, 1));
+        lines.extend(self.skipped(1));
         let shown = rows.iter().filter(|row| row.cell.is_some()).count();
         let left = [
             self.cells_left(shown),
@@ -72,7 +72,7 @@ impl Screen<'_> {
 
     /// Left-out tests, with reasons if there is room. A test with other measured cells was left out
     /// in part.
-    pub(super) fn skipped(&self, unplanned: &[String], most: usize) -> Vec<String> {
+    pub(super) fn skipped(&self, most: usize) -> Vec<String> {
         let plain = |_: &AnsiStyle, line: &str| line.to_owned();
         let is_known = |test: &str| self.record.cells_of(test).next().is_some();
         let named = |tests: &[String]| {
@@ -82,10 +82,9 @@ impl Screen<'_> {
             let whole = (!whole.is_empty()).then(|| whole.join(", "));
             whole.into_iter().chain(parts).collect::<Vec<_>>().join(", ")
         };
-        let unplanned = Some(unplanned.join(", ")).filter(|names| !names.is_empty());
         let reasons = caveats::skipped(self.record);
         let full = reasons.iter().map(|(reason, tests)| format!("{} ({reason})", named(tests)));
-        let full: Vec<String> = unplanned.iter().cloned().chain(full).collect();
+        let full: Vec<String> = full.collect();
         if full.is_empty() {
             return Vec::new();
         }
@@ -103,8 +102,7 @@ impl Screen<'_> {
                 tests.push(test.clone());
             }
         }
-        let names: Vec<String> = unplanned.into_iter().chain([named(&tests)]).collect();
-        self.prose(&format!("Not run (why: --details): {}", names.join(", ")), 2, most, plain)
+        self.prose(&format!("Not run (why: --details): {}", named(&tests)), 2, most, plain)
     }
 
     fn cells_left(&self, shown: usize) -> String {

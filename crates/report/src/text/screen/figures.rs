@@ -115,24 +115,15 @@ impl Screen<'_> {
         if self.has_times { format!("  {p99:>P99$}{slowest:>SLOWEST$}") } else { String::new() }
     }
 
-    /// The four main figures, and the names of those that were not in the plan.
-    pub(super) fn four(&self) -> (Vec<ScreenRow<'_>>, Vec<String>) {
+    /// Those of the four main figures that were in the plan.
+    pub(super) fn four(&self) -> Vec<ScreenRow<'_>> {
         let [reads, writes, random_reads, random_writes] = headline::main_figures(self.record);
         let is_unplanned = |row: &HeadlineRow<'_>| {
             row.cell.is_none()
                 && matches!(&row.shown, Shown::Withheld(why) if why == caveats::NOT_PLANNED)
         };
-        // Those of another test or tool have a row of their own.
-        let is_elsewhere =
-            is_unplanned(&random_writes) && self.record.cells.iter().any(is_random_write);
-        let random_writes = Some(random_writes).filter(|_| !is_elsewhere);
-        let rows: Vec<HeadlineRow<'_>> =
-            [reads, writes, random_reads].into_iter().chain(random_writes).collect();
-        let (unplanned, planned): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unplanned);
-        let names = unplanned.into_iter().map(|row| {
-            // "Random read, 4 KiB" is an element of a list.
-            row.label.to_lowercase().replace("kib", "KiB").replace(", ", " ")
-        });
+        let rows = [reads, writes, random_reads, random_writes].into_iter();
+        let planned: Vec<HeadlineRow<'_>> = rows.filter(|row| !is_unplanned(row)).collect();
         // The common reason for all of them is shown once, by the state of the run or the left-out
         // tests.
         let why = |row: &HeadlineRow<'_>| match &row.shown {
@@ -140,13 +131,13 @@ impl Screen<'_> {
             _ => None,
         };
         if self.record.cells.is_empty() && self.record.plan.is_empty() {
-            return (Vec::new(), Vec::new());
+            return Vec::new();
         }
         let first = planned.first().and_then(why);
         let is_explained = caveats::state(self.record).is_some() || !self.record.skipped.is_empty();
         let is_one = is_explained && first.is_some() && planned.iter().all(|row| why(row) == first);
         let rows = planned.iter().filter(|_| !is_one).map(|row| self.of_headline(row));
-        (rows.collect(), names.collect())
+        rows.collect()
     }
 
     /// Other measured figures: random writes of other sizes, fills, then the main figure of every

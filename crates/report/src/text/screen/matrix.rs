@@ -23,7 +23,7 @@ impl Screen<'_> {
             lines.extend(self.prose(&printable(&best.statement()), 2, 2, AnsiStyle::strong));
         }
         let failed: usize = matrix.works.iter().map(|work| work.failed.len()).sum();
-        let skipped = self.skipped(&[], 1);
+        let skipped = self.skipped(1);
         let left = [counted(failed, "failure")];
         let tables = ["all ranks, their intervals, and the lines to type".to_owned()];
         let bottom: Vec<String> = skipped
