@@ -2,6 +2,7 @@
 
 use clap::error::ContextKind;
 use record::alike::closest;
+use record::{Finding, Severity};
 use report::text::{explained, fold, glossary};
 use session::kept::{concluded, find};
 
@@ -39,6 +40,14 @@ pub fn explain_word(error: &clap::Error) -> Option<Exit> {
     Some(Exit::Usage)
 }
 
+/// Other names of pages and words.
+const ALIASES: [(&[&str], &str); 4] = [
+    (&["95 % interval", "95% interval", "95 %", "95%"], "interval"),
+    (&["a1", "a2", "c10", "class10", "class 10", "u1", "u3", "v10", "v30", "v60"], "classes"),
+    (&["root disk", "raspberry pi", "a raspberry pi", "operating system"], "verdict-root-disk"),
+    (&["why"], "verdict"),
+];
+
 /// Words that people ask with, and the findings that can be the answer, the likeliest first.
 const ASKED: [(&[&str], &[&str]); 4] = [
     (
@@ -73,6 +82,9 @@ const ASKED: [(&[&str], &[&str]); 4] = [
 /// asked.
 fn page(name: &str) -> Option<String> {
     let width = OutputStream::Output.width();
+    let lower = name.to_lowercase();
+    let alias = ALIASES.iter().find(|(names, _)| names.contains(&lower.as_str()));
+    let name = alias.map_or(name, |(_, known)| known);
     let asked = || {
         let name = name.to_lowercase();
         let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
@@ -87,18 +99,23 @@ fn page(name: &str) -> Option<String> {
             listed(ids)
         ))
     };
-    explained(name, width).or_else(|| glossary::meaning(name, width)).or_else(asked)
+    let of_use = || explained(&format!("verdict-{lower}"), width);
+    explained(name, width).or_else(of_use).or_else(|| glossary::meaning(name, width)).or_else(asked)
 }
 
 /// What the latest run says of these, its most severe finding: "20261130-101500-class10-check: It is
-/// fast only in small spans .. (small-span)"; `None` without a run.
+/// fast only in small spans .. (small-span)"; `None` without a run. How much a run wrote, and what
+/// its host may limit, is no reason unless it is a warning.
 fn in_latest_run(ids: &[&str]) -> Option<String> {
     let dir = find("latest").ok()?;
     let record = concluded(&dir, dir.load().ok()?);
     let of = |id: &&str| record.findings.iter().find(|finding| finding.id == *id);
-    let said = match ids.iter().rev().filter_map(of).max_by_key(|finding| finding.severity) {
+    let is_reason =
+        |it: &&Finding| it.severity > Severity::Info || !["wear", "host"].contains(&it.id.as_str());
+    let found = ids.iter().rev().filter_map(of).filter(is_reason);
+    let said = match found.max_by_key(|finding| finding.severity) {
         Some(finding) => format!("{} ({})", finding.statement, finding.id),
-        None => "it shows none of these".to_owned(),
+        None => "nothing of this was found in this run".to_owned(),
     };
     Some(format!("{}: {said}", dir.name()))
 }

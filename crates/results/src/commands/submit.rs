@@ -1,13 +1,16 @@
 //! `flashmark submit`: a run for a collection that others can read. Nothing leaves this machine
 //! that the user was not shown, or could not have been shown.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Write};
 
-use record::Published;
 use record::text::printable;
 use record::units::{Bytes, Nanos};
+use record::{Cell, Published};
+use report::words;
 
 use crate::cli::SubmitFlags;
+use crate::repository::{MAX_PACKED, PackedRecord, packed};
 use program::exit::{Exit, OrExit, Result, refuse, usage};
 use program::printing::print_document;
 use session::kept::load;
@@ -45,18 +48,19 @@ pub fn run(flags: &SubmitFlags) -> Result {
             "name a collection with --to OWNER/REPO, a directory or an address, or FLASHMARK_COLLECTION; --show prints what would be sent",
         );
     };
-    let agreed = |to: &str| {
+    let agreed = |to: &str, record: Option<&PackedRecord>| {
         let what = format!("This would be sent to {}, for everyone to read:", printable(to));
-        program::say_text!("{}", announced(&document, &what));
+        program::say_text!("{}", announced(&document, record, &what));
         agreed("Send it?", flags.yes)
     };
     if to_slot::is_slot(address) {
-        agreed(address)?;
+        agreed(address, None)?;
         to_slot::send(address, &document)?;
     } else if let Some(place) = to_repository::Place::of(address) {
         let target = to_repository::RepositoryTarget::of(place, flags)?;
-        agreed(&target.name())?;
-        target.add(&document)?;
+        let record = packed(&document.run).or_usage()?;
+        agreed(&target.name(), Some(&record))?;
+        target.add(&record)?;
     } else {
         return usage(format_args!(
             "'{}' is no collection: name its directory, OWNER/REPO, or an address",
@@ -66,9 +70,10 @@ pub fn run(flags: &SubmitFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// Summary of what would be sent; `what` names the receiver.
-fn announced(document: &SubmissionDocument, what: &str) -> String {
-    let run = &document.run;
+/// Summary of what would be sent: of the document, or of the record of it that a repository gets;
+/// `what` names the receiver.
+fn announced(document: &SubmissionDocument, record: Option<&PackedRecord>, what: &str) -> String {
+    let run = record.map_or(&document.run, |record| &record.run);
     let mut lines = vec![
         ("Medium", medium(run)),
         ("Label", run.label.clone().unwrap_or_default()),
@@ -76,10 +81,14 @@ fn announced(document: &SubmissionDocument, what: &str) -> String {
     ];
     lines.push(("Host", host(run)));
     lines.push(("Results", results(run)));
-    lines.push((
-        "Size",
-        format!("{}, {} packed", Bytes(document.json.len() as u64), Bytes(document.packed_bytes)),
-    ));
+    let left_out = record.map_or(&[][..], |record| &record.left_out);
+    if !left_out.is_empty() {
+        let (most_kb, cells) = (MAX_PACKED / 1000, words::count(left_out.len(), "cell"));
+        lines.push(("Left out", format!("to fit {most_kb} kB: {cells}: {}", by_test(left_out))));
+    }
+    let packed_bytes = record.map_or(document.packed_bytes, |record| record.bytes.len() as u64);
+    let json = record.map_or(document.json.len(), |record| record.run.encode().len());
+    lines.push(("Size", format!("{}, {} packed", Bytes(json as u64), Bytes(packed_bytes))));
     lines.push((
         "Not sent",
         "serial number and registers of the medium, paths, and names of this machine and its users"
@@ -129,21 +138,24 @@ fn host(run: &Published) -> String {
 }
 
 fn results(run: &Published) -> String {
-    let counted = |n: usize, one: &str, many: &str| match n {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        n => Some(format!("{n} {many}")),
-    };
     let parts = [
-        counted(
-            run.cells.len(),
-            "cell with its latencies and curves",
-            "cells with their latencies and curves",
-        ),
-        counted(run.skipped.len(), "left out", "left out"),
-        counted(run.findings.len(), "finding", "findings"),
+        Some(format!(
+            "{} with latencies and curves: {}",
+            words::count(run.cells.len(), "cell"),
+            by_test(&run.cells)
+        )),
+        run.skipped.len().gt(&0).then(|| format!("{} not measured", run.skipped.len())),
+        run.findings.len().gt(&0).then(|| words::count(run.findings.len(), "finding")),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// "2 of random-read, 1 of sequential-write".
+fn by_test(cells: &[Cell]) -> String {
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    cells.iter().for_each(|cell| *numbers.entry(&cell.test).or_default() += 1);
+    let parts: Vec<String> = numbers.iter().map(|(test, n)| format!("{n} of {test}")).collect();
+    parts.join(", ")
 }
 
 /// Asks for consent, if someone is there to answer.

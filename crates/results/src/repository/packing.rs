@@ -22,8 +22,8 @@ pub struct PackedRecord {
     pub run: Published,
     /// JSON, packed with gzip, at most [`MAX_PACKED`] bytes.
     pub bytes: Vec<u8>,
-    /// Tests, and then ids of cells, that were left out because the record was too large.
-    pub left_out: Vec<String>,
+    /// Cells that were left out because the record was too large.
+    pub left_out: Vec<Cell>,
 }
 
 /// Packs a record for a repository. A record that is too large loses one part after the other,
@@ -34,6 +34,7 @@ pub struct PackedRecord {
 /// # Errors
 /// It is still too large.
 pub fn packed(run: &Published) -> Result<PackedRecord> {
+    let whole = run;
     let mut run = run.clone();
     run.findings.clear();
     let mut bytes = pack(&run)?;
@@ -46,26 +47,26 @@ pub fn packed(run: &Published) -> Result<PackedRecord> {
             bytes = pack(&run)?;
         }
     }
-    let mut left_out = Vec::new();
     if bytes.len() > MAX_PACKED {
         let of_tests = |cell: &Cell| cell.test.clone();
-        bytes = leave_out(&mut run, bytes, of_tests, &mut left_out)?;
-        bytes = leave_out(&mut run, bytes, |cell| cell.id.clone(), &mut left_out)?;
+        bytes = leave_out(&mut run, bytes, of_tests)?;
+        bytes = leave_out(&mut run, bytes, |cell| cell.id.clone())?;
     }
     if bytes.len() > MAX_PACKED {
         let bytes = bytes.len();
         bail!("the record has {bytes} bytes packed; a repository takes {MAX_PACKED} at most");
     }
+    let is_kept = |cell: &&Cell| run.cells.iter().any(|kept| kept.id == cell.id);
+    let left_out = whole.cells.iter().filter(|cell| !is_kept(cell)).cloned().collect();
     Ok(PackedRecord { run, bytes, left_out })
 }
 
 /// Leaves out groups of cells with the same `name_of`, the largest first, as long as the record is
-/// too large and its line does not change, and notes their names.
+/// too large and its line does not change.
 fn leave_out(
     run: &mut Published,
     mut bytes: Vec<u8>,
     name_of: impl Fn(&Cell) -> String,
-    left_out: &mut Vec<String>,
 ) -> Result<Vec<u8>> {
     let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
     for cell in &run.cells {
@@ -87,7 +88,6 @@ fn leave_out(
         }
         run.cells.clone_from(&record.cells);
         bytes = pack(run)?;
-        left_out.push(name);
     }
     Ok(bytes)
 }
@@ -210,7 +210,7 @@ mod tests {
             });
         }
         let PackedRecord { run: kept, left_out, .. } = fits(&run);
-        assert_eq!(left_out, ["replay"]);
+        assert!(left_out.len() == 400 && left_out.iter().all(|cell| cell.test == "replay"));
         assert!(kept.cells.len() < run.cells.len());
     }
 }

@@ -219,6 +219,12 @@ impl PublishedLines {
         self.lines().map(|line| line.runs as usize).sum()
     }
 
+    /// Numbers of lines and runs that are built-in reference data.
+    pub fn built_in(&self) -> (usize, usize) {
+        let lines = self.lines.iter().filter(|line| !line.is_short);
+        (lines.clone().count(), lines.map(|it| it.line.runs as usize).sum())
+    }
+
     /// All lines to publish, the reference data included unless it was left out.
     pub fn lines(&self) -> impl Iterator<Item = &CollectionLine> {
         self.lines.iter().map(|it| &it.line)

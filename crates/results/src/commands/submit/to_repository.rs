@@ -10,8 +10,7 @@ use report::display::shell_word;
 use store::Store;
 
 use crate::cli::SubmitFlags;
-use crate::commands::submit::document::SubmissionDocument;
-use crate::repository::{MAX_PACKED, PackedRecord, Repository, is_account, packed};
+use crate::repository::{PackedRecord, Repository, is_account};
 use program::exit::{OrExit, Result, refuse, usage};
 use program::printing::print_document;
 
@@ -81,9 +80,9 @@ impl RepositoryTarget {
     }
 
     /// Writes the record and makes a pull request of it, or prints how.
-    pub fn add(&self, document: &SubmissionDocument) -> Result<()> {
-        let PackedRecord { run, bytes, left_out } = packed(&document.run).or_usage()?;
-        let upload = match collection::read(&bytes, &UploadLimits::default()) {
+    pub fn add(&self, record: &PackedRecord) -> Result<()> {
+        let PackedRecord { run, bytes, .. } = record;
+        let upload = match collection::read(bytes, &UploadLimits::default()) {
             Ok(upload) => upload,
             Err(rejection) => {
                 let why = rejection.to_string();
@@ -96,10 +95,6 @@ impl RepositoryTarget {
             let path = path.display().to_string();
             return refuse(format_args!("it is there already: {}", printable(&path)));
         }
-        if !left_out.is_empty() {
-            let (most_kb, names) = (MAX_PACKED / 1000, left_out.join(", "));
-            program::say!("Left out to fit {most_kb} kB: {}", printable(&names));
-        }
         for caveat in &upload.caveats {
             program::say!("A person will have to look at it: {}", printable(caveat));
         }
@@ -111,7 +106,7 @@ impl RepositoryTarget {
         };
         match &self.upstream {
             None => {
-                crate::repository::write(&path, &bytes).or_internal()?;
+                crate::repository::write(&path, bytes).or_internal()?;
                 print_document(&request.in_place())
             }
             Some((address, base)) => {
@@ -120,7 +115,7 @@ impl RepositoryTarget {
                     dir,
                     &["checkout", "--quiet", "-B", &request.branch, &format!("origin/{base}")],
                 )?;
-                crate::repository::write(&path, &bytes).or_internal()?;
+                crate::repository::write(&path, bytes).or_internal()?;
                 request.commit()?;
                 request.send(address, base)
             }
