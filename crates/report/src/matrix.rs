@@ -19,9 +19,14 @@ pub fn state(record: &Record) -> Option<String> {
         Ended::Interrupted => "was interrupted",
         Ended::Error => "was stopped by a failure of the medium or the machine",
     };
+    let planned = record.plan.len();
+    let added = match tries.saturating_sub(planned) {
+        0 => String::new(),
+        n => format!(", and {n} of those that are added until the ranking is certain"),
+    };
+    let done = tries.min(planned);
     Some(format!(
-        "The matrix {how}: {tries} of {} planned tries are done; flashmark resume continues it.",
-        record.plan.len()
+        "The matrix {how}: {done} of {planned} planned tries are done{added}; flashmark resume continues it."
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use record::{Ended, Medium, Opening, PlannedCell, Record, Run, Stop, Target};
+use record::{Ended, Medium, Opening, PlannedCell, Record, Run, Stop, Target, test};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -128,9 +128,13 @@ fn overview(
     let ids: HashSet<&str> = plan.iter().map(|planned| planned.id.as_str()).collect();
     // Cells that other tools measured are in no plan of ours.
     let cells_planned = if ids.is_empty() { cells.len() } else { ids.len() };
-    // The parts of a work are no cells of the plan.
-    let is_planned = |id: &str| ids.is_empty() || ids.contains(id);
+    let is_matrix = run.suite == test::MATRIX;
+    // Tries are added to a matrix until it is complete; parts of a work are no cells of the plan.
+    let is_try = |id: &str| id.rsplit('#').next().is_some_and(|n| n.parse::<u32>().is_ok());
+    let is_planned = |id: &str| ids.is_empty() || ids.contains(id) || is_matrix && is_try(id);
     let is_done = |(id, stop): &(String, Stop)| is_planned(id) && !stop.cut_short();
+    let cells_done = cells.filter(is_done).count();
+    let next = usize::from(is_matrix && ended != Ended::Complete);
     Overview {
         medium: medium_name(medium, target),
         id: run.id,
@@ -138,8 +142,8 @@ fn overview(
         suite: run.suite,
         label: run.label,
         ended,
-        cells_done: cells.filter(is_done).count(),
-        cells_planned,
+        cells_done,
+        cells_planned: cells_planned.max(cells_done + next),
     }
 }
 

@@ -86,8 +86,7 @@ fn page(name: &str) -> Option<String> {
     let alias = ALIASES.iter().find(|(names, _)| names.contains(&lower.as_str()));
     let name = alias.map_or(name, |(_, known)| known);
     let asked = || {
-        let name = name.to_lowercase();
-        let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
+        let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
         let (_, ids) = ASKED.iter().find(|(of, _)| of.iter().any(|word| words.contains(word)))?;
         Some(format!(
             "{}What can be the reason:\n{}\n`flashmark explain NAME` prints the page of one.\n",

@@ -170,10 +170,15 @@ fn describe(request: &MatrixRequest) -> String {
     );
     let works = request.works().unwrap_or_default();
     let needs = works.iter().map(|(_, work)| work.needs_bytes()).max().unwrap_or(0);
+    let is_directory = std::path::Path::new(&request.run.target).is_dir();
+    let on = if is_directory { "an image file in the directory" } else { "all of the target" };
     text += &format!(
-        "Each makes a new file system on all of the target, mounts it, works on at most {} of it, and unmounts it.\n",
+        "Each makes a new file system on {on}, mounts it, works on at most {} of it, and unmounts it.\n",
         Bytes(needs)
     );
+    if is_directory {
+        text += "The image is attached as a loop device, which gets the schedulers, and is removed at the end. Nothing else is changed: no other file, and no scheduler of the disk.\n";
+    }
     match request.run.time_limit_ns {
         Some(limit) => text += &format!("Time     at most {}\n", Nanos(limit)),
         None => text += "Time     unknown before the first is done; --time-limit sets an end\n",

@@ -300,5 +300,7 @@ mod tests {
             state(&record).unwrap(),
             "The matrix was interrupted: 5 of 12 planned tries are done; flashmark resume continues it."
         );
+        record.plan.truncate(3);
+        assert!(state(&record).unwrap().contains("3 of 3 planned tries are done, and 2 of those"));
     }
 }

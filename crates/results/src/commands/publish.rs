@@ -54,17 +54,14 @@ pub fn run(flags: &PublishFlags) -> Result {
     tree::write(&tree, &source, &title, submit_to).or_internal()?;
     let written = tree.finish().or_internal()?;
     place.appear()?;
-    let count =
-        |lines, runs| format!("{}, {}", words::count(lines, "line"), words::count(runs, "run"));
     let (lines, runs) = source.built_in();
-    let built_in = match lines {
-        0 => String::new(),
-        _ => format!(" (and {} of the built-in reference data)", count(lines, runs)),
-    };
     let index = flags.dir.join("index.html");
     print(&format!(
-        "{}{built_in}, {} in {}\nOpen {}, or serve the directory with any file server.\n",
-        count(source.media() - lines, source.runs() - runs),
+        "{}, {}; of the built-in reference data {} and {}; {} in {}\nOpen {}, or serve the directory with any file server.\n",
+        words::count(source.media() - lines, "line"),
+        words::count(source.runs() - runs, "run"),
+        words::count(lines, "line"),
+        words::count(runs, "run"),
         words::count(written, "file"),
         flags.dir.display(),
         index.display()

@@ -87,8 +87,7 @@ fn announced(document: &SubmissionDocument, record: Option<&PackedRecord>, what:
         lines.push(("Left out", format!("to fit {most_kb} kB: {cells}: {}", by_test(left_out))));
     }
     let packed_bytes = record.map_or(document.packed_bytes, |record| record.bytes.len() as u64);
-    let json = record.map_or(document.json.len(), |record| record.run.encode().len());
-    lines.push(("Size", format!("{}, {} packed", Bytes(json as u64), Bytes(packed_bytes))));
+    lines.push(("Size", format!("{} packed", Bytes(packed_bytes))));
     lines.push((
         "Not sent",
         "serial number and registers of the medium, paths, and names of this machine and its users"
@@ -138,16 +137,8 @@ fn host(run: &Published) -> String {
 }
 
 fn results(run: &Published) -> String {
-    let parts = [
-        Some(format!(
-            "{} with latencies and curves: {}",
-            words::count(run.cells.len(), "cell"),
-            by_test(&run.cells)
-        )),
-        run.skipped.len().gt(&0).then(|| format!("{} not measured", run.skipped.len())),
-        run.findings.len().gt(&0).then(|| words::count(run.findings.len(), "finding")),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let (cells, tests) = (words::count(run.cells.len(), "cell"), by_test(&run.cells));
+    format!("{cells} with latencies and curves: {tests}; {} not measured", run.skipped.len())
 }
 
 /// "2 of random-read, 1 of sequential-write".

@@ -33,9 +33,8 @@ pub struct PackedRecord {
 ///
 /// # Errors
 /// It is still too large.
-pub fn packed(run: &Published) -> Result<PackedRecord> {
-    let whole = run;
-    let mut run = run.clone();
+pub fn packed(whole: &Published) -> Result<PackedRecord> {
+    let mut run = whole.clone();
     run.findings.clear();
     let mut bytes = pack(&run)?;
     if bytes.len() > MAX_PACKED {

@@ -49,7 +49,7 @@ fn what_is_shown_is_what_is_sent() {
       Label     a hand-checked sample
       Measured  by flashmark 0.1.0, suite quick, took 500 ms
       Results   2 cells with latencies and curves: 1 of prime, 1 of random-write; 1 not measured
-      Size      2.02 kB, 902 B packed
+      Size      902 B packed
       Not sent  serial number and registers of the medium, paths, and names of this machine and its users
     `flashmark submit RUN --show` prints all of it: 152 lines of JSON.
     --- and on standard output

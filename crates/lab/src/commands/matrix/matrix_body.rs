@@ -158,6 +158,9 @@ impl EventDisplay<'_> {
     fn show(&mut self, event: &MatrixEvent<'_>) {
         match event {
             MatrixEvent::Begun { combination, repeat, done, of, left_ns } => {
+                if self.of > 1 && *of > self.of {
+                    self.screen.print("  Tries are added until the ranking is certain:");
+                }
                 (self.at, self.of, self.left_ns, self.since) =
                     (*done, (*of).max(1), *left_ns, Instant::now());
                 self.screen.expect(self.of);
