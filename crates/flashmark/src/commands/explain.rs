@@ -103,14 +103,15 @@ fn page(name: &str) -> Option<String> {
 }
 
 /// What the latest run says of these, its most severe finding: "20261130-101500-class10-check: It is
-/// fast only in small spans .. (small-span)"; `None` without a run. How much a run wrote, and what
-/// its host may limit, is no reason unless it is a warning.
+/// fast only in small spans .. (small-span)"; `None` without a run. How much a run wrote, what
+/// its host may limit, and that writes do not wait, is no reason unless it is a warning.
 fn in_latest_run(ids: &[&str]) -> Option<String> {
     let dir = find("latest").ok()?;
     let record = concluded(&dir, dir.load().ok()?);
     let of = |id: &&str| record.findings.iter().find(|finding| finding.id == *id);
-    let is_reason =
-        |it: &&Finding| it.severity > Severity::Info || !["wear", "host"].contains(&it.id.as_str());
+    let is_other =
+        |it: &&Finding| !["wear", "host", "random-write", "stalls"].contains(&it.id.as_str());
+    let is_reason = |it: &&Finding| it.severity > Severity::Info || is_other(it);
     let found = ids.iter().rev().filter_map(of).filter(is_reason);
     let said = match found.max_by_key(|finding| finding.severity) {
         Some(finding) => format!("{} ({})", finding.statement, finding.id),
