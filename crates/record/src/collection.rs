@@ -9,7 +9,7 @@ use crate::{MediumKind, Published};
 
 pub use crate::figures::{FIGURES, Figure, FigureUnit, HeadlineFigure, ReferenceMark};
 
-mod naming;
+mod spelling;
 
 /// Headline of one run for the line of its medium: only sound figures, each from its representative
 /// cell.

@@ -42,7 +42,6 @@ macro_rules! named {
 }
 use named;
 
-mod activity;
 pub mod alike;
 mod capacity_kind;
 #[cfg(test)]
@@ -55,6 +54,7 @@ pub mod classes;
 pub mod collection;
 mod columns;
 mod combination;
+mod diskstats;
 pub mod figures;
 mod finding;
 mod fingerprint;
@@ -84,7 +84,6 @@ mod uses;
 mod wait;
 mod write_cache;
 
-pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use capacity_kind::CapacityKind;
 pub use cell::{
     CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, FAILED_BY, IoAccounting, Latency, Metrics,
@@ -96,6 +95,7 @@ pub use columns::{
     column_named, columns, columns_of,
 };
 pub use combination::Combination;
+pub use diskstats::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use figures::{FIGURES, Figure};
 pub use finding::{Evidence, EvidenceNumber, Finding, Outcome, Severity, UseLevel};
 pub use fingerprint::{Fingerprint, FingerprintMark};

@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn media_capacities_and_links_have_the_names_of_the_rows() {
-        crate::cases::check_rows("src/collection/naming.txt", answer);
+        crate::cases::check_rows("src/collection/spelling.txt", answer);
     }
 
     #[test]
