@@ -25,6 +25,10 @@ impl Estimate {
         Estimate { value, ci95: None, n }
     }
 
+    fn round(&mut self) {
+        self.ci95.iter_mut().flatten().chain([&mut self.value]).for_each(round);
+    }
+
     /// Half the width of its interval over the figure; `None` without an interval.
     pub fn relative_half_width(&self) -> Option<f64> {
         let [low, high] = self.ci95?;
@@ -302,10 +306,11 @@ impl Cell {
     pub fn round(&mut self) {
         self.series.iter_mut().for_each(Series::round);
         let Metrics { iops, bps, latency_ns, other } = &mut self.metrics;
-        for estimate in iops.iter_mut().chain(bps).chain(other.values_mut()) {
-            let ends = estimate.ci95.iter_mut().flatten();
-            ends.chain([&mut estimate.value]).for_each(round);
+        iops.iter_mut().for_each(Estimate::round);
+        if let (Some(iops), Some(access_time)) = (iops, other.get_mut(metric::ACCESS_TIME_NS)) {
+            access_time.value = 1e9 / iops.value; // As it is drawn again from what is stored.
         }
+        bps.iter_mut().chain(other.values_mut()).for_each(Estimate::round);
         latency_ns.iter_mut().for_each(|latency| round(&mut latency.mean));
         for each in &mut self.rounds {
             each.half_width.iter_mut().chain([&mut each.iops]).for_each(round);

@@ -9,7 +9,7 @@ use program::exit::{Result, usage};
 
 /// Flags of `check`.
 #[derive(Debug, Args)]
-#[command(override_usage = "flashmark check TARGET... [OPTIONS]", after_help = CHECK_HELP)]
+#[command(override_usage = "flashmark check TARGET... [FLAGS]", after_help = CHECK_HELP)]
 pub struct CheckFlags {
     /// Directory, block device, regular file, or sim:PROFILE. Data on a device is overwritten for
     /// good only with --erase; the capacity probe writes to it and restores it.

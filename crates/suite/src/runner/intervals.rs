@@ -106,4 +106,22 @@ mod tests {
         cell.flags.retain(|flag| matches!(flag, Flag::Transient { .. }));
         assert_eq!((complete(&mut cell, None), cell.bound()), (true, None), "also without a flag");
     }
+
+    #[test]
+    fn a_figure_that_was_kept_stays_to_the_last_digit() {
+        for number in 1..200 {
+            let mut cell = Cell::begun("seek/1", "seek", Params::default());
+            let value = 1e9 / (f64::from(number) * 12_345.678);
+            let iops = Estimate { value, ci95: Some([value / 1.01, value * 1.01]), n: 9 };
+            cell.metrics.iops = Some(iops);
+            cell.metrics.add(metric::ACCESS_TIME_NS, stats::inverse(1e9, iops));
+            cell.round();
+            let kept = |cell: &Cell| {
+                (cell.metrics.iops.unwrap().value, cell.metrics.value(metric::ACCESS_TIME_NS))
+            };
+            let before = kept(&cell);
+            assert!(complete(&mut cell, Some(0.02)));
+            assert_eq!(kept(&cell), before);
+        }
+    }
 }
