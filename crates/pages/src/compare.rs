@@ -158,7 +158,7 @@ mod tests {
         let other = Record { cells: Vec::new(), ..demo::slow_card() };
         for (other, said) in [
             (demo::good(), "there is nothing to compare it with."),
-            (other, "Nothing to compare: no figure that may be used was measured of two of them."),
+            (other, "Nothing to compare: no figure that may be used was measured of two of them;"),
         ] {
             let found = findings::compare(&[demo::good(), other]);
             let text = summary(&found, 80).split_whitespace().collect::<Vec<_>>().join(" ");

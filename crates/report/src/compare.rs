@@ -64,7 +64,7 @@ fn in_lines(content: &ComparisonContent, width: usize) -> String {
         out.extend(content.left_out.iter().map(|why| item(format!("left out: {why}"))));
     }
     if !content.ranks.is_empty() {
-        out += "\nBest for\n";
+        out += "\nBy use, the best first\n";
     }
     out.extend(content.ranks.iter().map(|(wanted, order)| item(format!("{wanted}: {order}"))));
     content.tables().for_each(|found| part(&mut out, found));
@@ -86,7 +86,7 @@ fn in_lines(content: &ComparisonContent, width: usize) -> String {
 /// Sentence if all runs are of one medium.
 const ONE_MEDIUM: &str = "All runs are of one medium: there is nothing to compare it with.";
 /// Sentence if no figure was measured of two media.
-const NOTHING: &str = "Nothing to compare: no figure that may be used was measured of two of them.";
+const NOTHING: &str = "Nothing to compare: no figure that may be used was measured of two of them; flashmark check TARGET measures the main ones.";
 
 /// True if several media have no figure in common.
 fn is_empty(comparison: &MediaComparison) -> bool {
@@ -266,7 +266,9 @@ fn ranked(rank: &findings::Rank, said: impl Fn(&findings::RankPlace) -> String) 
         };
         text += &format!("{} ({})", printable(&place.name), said(place));
     }
-    text
+    let others =
+        rank.left_out.iter().map(|(name, _)| format!("; {} (not judged)", printable(name)));
+    text + &others.collect::<String>()
 }
 
 /// "good, few samples, random writes of 4 KiB: 1480 IOPS (1450 to 1500)".

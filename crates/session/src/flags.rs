@@ -102,8 +102,8 @@ pub struct RunFlags {
     /// p99=20ms, longest=1s (of 4 KiB random writes). Exit code 1 if one is not met.
     #[arg(long, value_name = "CLAIMS")]
     pub claim: Option<String>,
-    /// Intended uses: root-disk, camera, video=100Mbit, logger, database. Exit code 1 if it is not
-    /// suitable for one of them.
+    /// Intended uses: root-disk, camera, video=100Mbit, logger, database. Exit code 1 if it is poor or
+    /// not suitable for one of them.
     #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
     pub uses: Vec<String>,
     /// Exit code 1 also if a use or a claim cannot be decided.

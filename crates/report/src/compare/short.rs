@@ -43,7 +43,7 @@ pub(super) fn screen(
         out += &text::plain(&media_table("", comparison, &names, shown), width);
     }
     if !comparison.ranks.is_empty() {
-        out += "\nBest for\n";
+        out += "\nBy use, the best first\n";
     }
     // "a1 (good), then class10 (not suitable)".
     let level = |it: &RankPlace| noted(&[it.level, it.caveat.as_deref().unwrap_or_default()]);
