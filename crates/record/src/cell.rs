@@ -264,7 +264,10 @@ pub struct Cell {
 }
 
 /// Significant digits of a figure in a record.
-pub const FIGURE_DIGITS: usize = 6;
+const FIGURE_DIGITS: usize = 6;
+/// Relative difference below which two figures of a record can be one: twice what rounding makes of
+/// each, and of what it is drawn from.
+pub const ROUNDING: f64 = 2e-5;
 
 fn round(figure: &mut f64) {
     if figure.fract() != 0.0 {
@@ -301,8 +304,8 @@ impl Cell {
         }
     }
 
-    /// Rounds its figures to [`FIGURE_DIGITS`] and its curves to theirs: further digits are noise. Whole
-    /// numbers, which may be counts, stay.
+    /// Rounds its figures to six significant digits and its curves to three: further ones are noise.
+    /// Whole numbers, which may be counts, stay.
     pub fn round(&mut self) {
         self.series.iter_mut().for_each(Series::round);
         let Metrics { iops, bps, latency_ns, other } = &mut self.metrics;

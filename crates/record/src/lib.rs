@@ -87,7 +87,7 @@ mod write_cache;
 pub use capacity_kind::CapacityKind;
 pub use cell::{
     CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, FAILED_BY, IoAccounting, Latency, Metrics,
-    OPEN_INTERVAL, Round, Stop,
+    OPEN_INTERVAL, ROUNDING, Round, Stop,
 };
 pub use cell_error::{CellError, IoErrorKind};
 pub use columns::{

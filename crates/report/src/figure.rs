@@ -280,7 +280,7 @@ fn restates(cell: &Cell, one: &str, other: &str) -> bool {
         let found = estimate(cell, name)?;
         Some((found.ci95?.map(|end| end / found.value), found.n))
     };
-    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 2e-5;
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < record::ROUNDING;
     let (Some(([low, high], n)), Some((ends, others))) = (shares(one), shares(other)) else {
         return false;
     };

@@ -17,8 +17,8 @@
 
 use record::units::saturating_sum;
 use record::{
-    CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, Histogram, Latency, Published, SeriesAxis,
-    TargetKind, metric, test,
+    CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, Histogram, Latency, Published, ROUNDING,
+    SeriesAxis, TargetKind, metric, test,
 };
 
 use super::limits;
@@ -49,9 +49,6 @@ pub(super) const OF_BLOCKS: [&str; 7] = [
 const DIGITS: f64 = 1.001;
 /// The same for other tools: they use coarser buckets (fio: 1.6 %), and other clocks.
 const COARSE: f64 = 1.05;
-/// Relative difference below which two numbers count as one, as stated: a record has six digits of a
-/// figure, and of what it is drawn from.
-const ROUNDING: f64 = 2e-5;
 /// Divisor for the shortest final part of a cell's time that has a rate of its own. Flashmark uses
 /// the last quarter, less one window of a curve.
 const PART: f64 = 50.0;

@@ -70,6 +70,7 @@ pub fn check(page: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut ids = BTreeSet::new();
     let mut captions = 0;
+    let mut before = "";
     for tag in &tags {
         let implied = match tag.name {
             "td" | "th" if !tag.is_end => 1,
@@ -93,6 +94,11 @@ pub fn check(page: &str) {
             assert!(!id.is_empty() && !id.contains(' ') && ids.insert(id), "{tag:?}");
         }
         match tag.name {
+            // HTML gives a scope to the heads of a top row, and to the first cell of a row.
+            "th" => assert!(
+                tag.get("scope").is_some() || open.contains(&"thead") || before == "tr",
+                "a head of no row and no column"
+            ),
             "caption" => captions += 1,
             "input" if tag.get("type") != Some("hidden") => {
                 let is_named = open.contains(&"label") || tag.get("aria-label").is_some();
@@ -114,6 +120,7 @@ pub fn check(page: &str) {
             "p" => assert!(!open.contains(&"p"), "a paragraph in a paragraph"),
             _ => {}
         }
+        before = tag.name;
         if !VOID.contains(&tag.name) && !tag.is_whole {
             open.push(tag.name);
         }
